@@ -1,0 +1,86 @@
+/* Level 2: pid 1 of the sandbox, from clone to its end. Builds the sandbox around itself, forks the program under
+ * another id, then only reaps. It has no handlers, so no signal from inside reaches it; it is not dumpable, so nothing
+ * inside can look at it; when it exits the kernel kills and reaps everything in its pid namespace. Raw calls only. */
+#include "child/child.h"
+
+#include <linux/capability.h>
+#include <linux/if.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <string.h>
+
+#include "child/watch.h"
+#include "sys/proc.h"
+
+static void make_network(const struct fh_plan *plan)
+{
+	struct ifreq request = {.ifr_name = "lo"};
+	long fd;
+
+	if (!plan->new_netns)
+		return;
+	FH_MUST(plan, NETNS, fh_sys_unshare(CLONE_NEWNET));
+	fd = FH_SYS(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	FH_MUST(plan, LOOPBACK, fd);
+	request.ifr_flags = IFF_UP | IFF_RUNNING;
+	FH_MUST(plan, LOOPBACK, FH_SYS(SYS_ioctl, (int)fd, SIOCSIFFLAGS, &request));
+	fh_sys_close((int)fd);
+}
+
+static void take_init_ids(const struct fh_plan *plan)
+{
+	if (!plan->init_is_mapped)
+		return;
+	if (plan->drop_groups)
+		FH_MUST(plan, INIT_IDS, fh_sys_setgroups(0, NULL));
+	FH_MUST(plan, INIT_IDS, fh_sys_setresgid(0));
+	FH_MUST(plan, INIT_IDS, fh_sys_setresuid(0));
+}
+
+static void make_namespaces(const struct fh_plan *plan)
+{
+	/* Only now, standing in its group, so that the group is the root of what it sees. */
+	if (plan->new_cgroupns)
+		FH_MUST(plan, CGROUPNS, fh_sys_unshare(CLONE_NEWCGROUP));
+	if (plan->new_keyring) {
+		long rc = fh_sys_new_keyring();
+		if (rc != -ENOSYS) /* a kernel without keys has none to reach */
+			FH_MUST(plan, KEYRING, rc);
+	}
+	FH_MUST(plan, HOSTNAME, FH_SYS(SYS_sethostname, plan->hostname, strlen(plan->hostname)));
+	FH_MUST(plan, HOSTNAME, FH_SYS(SYS_setdomainname, "", 0));
+}
+
+/* Once the program is on its way init needs no power: waiting needs none, and its exit kills the rest. */
+static void give_up_power(const struct fh_plan *plan)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+
+	FH_MUST(plan, CAPS, fh_sys_prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	FH_MUST(plan, CAPS, FH_SYS(SYS_capset, &header, none));
+}
+
+_Noreturn void fh_child_init(const struct fh_plan *plan)
+{
+	struct fh_watch watch;
+	int stage_fd = -1;
+
+	fh_child_close_inherited(plan);
+	FH_MUST(plan, SESSION, fh_sys_setsid());
+	fh_child_raise_oom_score(plan);
+	syscall(SYS_umask, 0);
+	make_network(plan); /* the slowest step: done while the supervisor still writes id maps and groups */
+	fh_child_wait_for_go(plan);
+	take_init_ids(plan);
+	make_namespaces(plan);
+	fh_child_build_root(plan, &stage_fd);
+	FH_MUST(plan, INIT_IDS, fh_sys_prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
+	fh_watch_start(&watch, plan, stage_fd);
+	give_up_power(plan);
+	if (fh_watch_wait(&watch) == FH_WATCH_MAIN_ENDED)
+		fh_watch_report_end(&watch);
+	fh_sys_exit(0);
+}

@@ -1,0 +1,49 @@
+/* Prepares the Landlock ruleset: paths are those of the root the process sees now. Raw calls only. */
+#include "child/child.h"
+
+#include <sys/stat.h>
+
+#include "sys/landlock.h"
+
+/* Rights that make sense for a file; the kernel refuses the others on one. */
+#define FILE_RIGHTS (FH_LL_EXECUTE | FH_LL_WRITE_FILE | FH_LL_READ_FILE | FH_LL_TRUNCATE | FH_LL_IOCTL_DEV)
+
+static size_t ruleset_size(int abi)
+{
+	return abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
+}
+
+int fh_child_landlock_ruleset(const struct fh_plan *plan)
+{
+	struct fh_ll_ruleset ruleset = {
+		.handled_fs = plan->landlock_fs,
+		.handled_net = plan->landlock_net,
+		.scoped = plan->landlock_scoped,
+	};
+	long fd;
+
+	if (plan->landlock_abi <= 0)
+		return -1;
+	fd = fh_sys_landlock_create(&ruleset, ruleset_size(plan->landlock_abi));
+	if (fd < 0)
+		fh_child_die(plan, FH_STEP_LANDLOCK_RULES, fd, -1);
+	for (size_t i = 0; i < plan->n_rules; i++) {
+		const struct fh_plan_rule *rule = &plan->rules[i];
+		struct fh_ll_path_beneath beneath = {.allowed = rule->access & plan->landlock_fs};
+		struct stat st;
+		long at = fh_sys_openat(AT_FDCWD, rule->path, O_PATH, 0);
+
+		if (at < 0 && rule->optional)
+			continue;
+		if (at < 0 || fstat((int)at, &st) < 0)
+			fh_child_die(plan, FH_STEP_LANDLOCK_RULES, at < 0 ? at : -errno, (int)i);
+		if (!S_ISDIR(st.st_mode))
+			beneath.allowed &= FILE_RIGHTS;
+		beneath.parent_fd = (int)at;
+		long rc = beneath.allowed ? fh_sys_landlock_add((int)fd, &beneath) : 0;
+		if (rc < 0)
+			fh_child_die(plan, FH_STEP_LANDLOCK_RULES, rc, (int)i);
+		fh_sys_close((int)at);
+	}
+	return (int)fd;
+}

@@ -1,0 +1,186 @@
+/* Builds the sandbox's own root from nothing and enters it. Runs in init, between clone and exec: raw calls only.
+ *
+ * The stage: one tmpfs, the sandbox's disk, is mounted over a host folder in our own mount namespace and becomes the
+ * working directory. Sources are attached below it, overlays are made of relative names (so the mount table shows no
+ * host path), the new root is a second tmpfs at plan->root below the stage. After pivot_root the old root goes, and
+ * the stage with it; only the parts of the disk that were mounted into the new root stay reachable. */
+#include "child/child.h"
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "sys/mounts.h"
+
+static long write_file(const struct fh_plan_op *op)
+{
+	long fd = fh_sys_openat(AT_FDCWD, op->target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, op->mode);
+	size_t done = 0;
+
+	if (fd < 0)
+		return fd;
+	while (done < op->n_bytes) {
+		long n = fh_sys_write((int)fd, (const char *)op->bytes + done, op->n_bytes - done);
+		if (n < 0) {
+			fh_sys_close((int)fd);
+			return n;
+		}
+		done += (size_t)n;
+	}
+	return fh_sys_close((int)fd);
+}
+
+static long write_sysctl(const struct fh_plan_op *op)
+{
+	long fd = fh_sys_openat(AT_FDCWD, op->target, O_WRONLY, 0);
+	size_t len = 0;
+	long n;
+
+	if (fd < 0)
+		return fd;
+	while (op->text[len])
+		len++;
+	n = fh_sys_write((int)fd, op->text, len);
+	fh_sys_close((int)fd);
+	return n;
+}
+
+/* A detached mount of the source, verified to be what the supervisor looked at. */
+static int open_source(const struct fh_plan *plan, const struct fh_plan_source *source, int detail)
+{
+	unsigned flags = OPEN_TREE_CLONE | (source->recursive ? AT_RECURSIVE : 0);
+	struct stat st;
+	long fd;
+
+	if (source->tree_fd >= 0)
+		return source->tree_fd;
+	fd = fh_sys_open_tree(AT_FDCWD, source->path, flags | AT_SYMLINK_NOFOLLOW);
+	if (fd < 0)
+		fh_child_die(plan, FH_STEP_SOURCE, fd, detail);
+	if (fstat((int)fd, &st) < 0)
+		fh_child_die(plan, FH_STEP_SOURCE, -errno, detail);
+	if (source->rdev) {
+		if (!S_ISCHR(st.st_mode) || st.st_rdev != source->rdev)
+			fh_child_die(plan, FH_STEP_SOURCE_CHANGED, -EXDEV, detail);
+	} else if (st.st_dev != source->dev || st.st_ino != source->ino) {
+		fh_child_die(plan, FH_STEP_SOURCE_CHANGED, -EXDEV, detail);
+	}
+	return (int)fd;
+}
+
+/* Attributes first, then the place: nothing is ever reachable without its restrictions. */
+static long attach(int fd, const struct fh_plan_op *op)
+{
+	struct fh_mount_attr attr = {.attr_set = op->attr};
+	long rc = 0;
+
+	if (op->attr)
+		rc = fh_sys_mount_setattr(fd, "", AT_EMPTY_PATH | (op->recursive ? AT_RECURSIVE : 0), &attr);
+	if (rc == 0)
+		rc = fh_sys_move_mount(fd, AT_FDCWD, op->target);
+	fh_sys_close(fd);
+	return rc;
+}
+
+static void do_attach(const struct fh_plan *plan, const struct fh_plan_op *op, int detail)
+{
+	int fd = open_source(plan, &plan->sources[op->source], detail);
+	long rc = attach(fd, op);
+
+	if (rc < 0)
+		fh_child_die(plan, FH_STEP_ATTACH, rc, detail);
+}
+
+static void do_clone(const struct fh_plan *plan, const struct fh_plan_op *op, int detail)
+{
+	long fd = fh_sys_open_tree(AT_FDCWD, op->text, OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
+	long rc = fd < 0 ? fd : attach((int)fd, op);
+
+	if (rc < 0 && !(op->optional && rc == -ENOENT))
+		fh_child_die(plan, FH_STEP_CLONE_MOUNT, rc, detail);
+}
+
+static void do_op(const struct fh_plan *plan, const struct fh_plan_op *op, int detail)
+{
+	struct fh_mount_attr attr = {.attr_set = op->attr};
+	enum fh_step step = FH_STEP_NONE;
+	long rc = 0;
+
+	switch (op->kind) {
+	case FH_OP_MKDIR:
+		step = FH_STEP_MKDIR;
+		rc = fh_sys_mkdirat(AT_FDCWD, op->target, op->mode);
+		break;
+	case FH_OP_FILE:
+		step = FH_STEP_FILE;
+		rc = write_file(op);
+		break;
+	case FH_OP_SYMLINK:
+		step = FH_STEP_SYMLINK;
+		rc = fh_sys_symlinkat(op->text, AT_FDCWD, op->target);
+		break;
+	case FH_OP_CHOWN:
+		step = FH_STEP_CHOWN;
+		rc = fh_sys_fchownat(AT_FDCWD, op->target, op->uid, op->uid);
+		break;
+	case FH_OP_TMPFS:
+		step = FH_STEP_TMPFS;
+		rc = fh_sys_mount("tmpfs", op->target, "tmpfs", op->flags, op->text);
+		break;
+	case FH_OP_PROC:
+		step = FH_STEP_PROC;
+		rc = fh_sys_mount("proc", op->target, "proc", op->flags, op->text);
+		break;
+	case FH_OP_DEVPTS:
+		step = FH_STEP_DEVPTS;
+		rc = fh_sys_mount("devpts", op->target, "devpts", op->flags, op->text);
+		break;
+	case FH_OP_OVERLAY:
+		step = FH_STEP_OVERLAY;
+		rc = fh_sys_mount("overlay", op->target, "overlay", op->flags, op->text);
+		break;
+	case FH_OP_ATTACH:
+		do_attach(plan, op, detail);
+		return;
+	case FH_OP_CLONE:
+		do_clone(plan, op, detail);
+		return;
+	case FH_OP_SYSCTL:
+		step = FH_STEP_SYSCTL;
+		rc = write_sysctl(op);
+		break;
+	case FH_OP_SEAL:
+		step = FH_STEP_SEAL;
+		rc = fh_sys_mount_setattr(AT_FDCWD, op->target, op->recursive ? AT_RECURSIVE : 0, &attr);
+		break;
+	}
+	if (rc < 0 && op->optional && (rc == -ENOENT || rc == -ENOTDIR))
+		return;
+	if (rc < 0)
+		fh_child_die(plan, step, rc, detail);
+}
+
+void fh_child_build_root(const struct fh_plan *plan, int *ret_stage_fd)
+{
+	char where[2] = {0, 0};
+	long fd;
+
+	FH_MUST(plan, PRIVATE, fh_sys_mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	FH_MUST(plan, STAGE,
+		fh_sys_mount("tmpfs", plan->stage, "tmpfs", MS_NOSUID | MS_NODEV, plan->stage_options));
+	FH_MUST(plan, STAGE, fh_sys_chdir(plan->stage));
+	fd = fh_sys_openat(AT_FDCWD, ".", O_PATH | O_DIRECTORY, 0);
+	FH_MUST(plan, STAGE, fd);
+
+	for (size_t i = 0; i < plan->n_ops; i++)
+		do_op(plan, &plan->ops[i], (int)i);
+
+	FH_MUST(plan, PIVOT, fh_sys_chdir(plan->root));
+	FH_MUST(plan, PIVOT, fh_sys_pivot_root(".", "."));
+	/* The old root now lies over the new one; take it away, and with it every way back. */
+	FH_MUST(plan, PIVOT, fh_sys_umount2(".", MNT_DETACH));
+	FH_MUST(plan, PIVOT, fh_sys_chdir("/"));
+	/* An absolute answer shows that we stand inside the root, not "(unreachable)". */
+	if (syscall(SYS_getcwd, where, sizeof(where)) < 0 || where[0] != '/')
+		fh_child_die(plan, FH_STEP_PIVOT, -EXDEV, -1);
+	*ret_stage_fd = (int)fd;
+}

@@ -1,0 +1,135 @@
+/* Level 1: the process beside the program where there is no pid namespace. It is the sub-reaper of everything the
+ * program starts, and at the end kills and reaps all of it. How it kills exactly its own, strongest first:
+ *   own id    started as root, the program has an id that nobody else has: a helper takes that id and kills "all";
+ *   scope     the warden sits in a Landlock signal scope: its "all" is what it started;
+ *   walk      neither: its children are killed again and again until none is left (orphans become its children).
+ * Raw calls only. */
+#include "child/child.h"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "child/watch.h"
+#include "sys/landlock.h"
+#include "sys/proc.h"
+
+#define SWEEP_MS_MAX 2000
+
+static void enter_scope(const struct fh_plan *plan)
+{
+	struct fh_ll_ruleset scope = {.scoped = FH_LL_SCOPE_SIGNAL};
+	long fd;
+
+	if (!plan->warden_scope)
+		return;
+	FH_MUST(plan, NO_NEW_PRIVS, fh_sys_prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	fd = fh_sys_landlock_create(&scope, sizeof(scope));
+	FH_MUST(plan, LANDLOCK, fd);
+	FH_MUST(plan, LANDLOCK, fh_sys_landlock_restrict((int)fd));
+	fh_sys_close((int)fd);
+}
+
+static void kill_by_id(const struct fh_plan *plan)
+{
+	long pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+
+	if (pid == 0) {
+		if (syscall(SYS_setresgid, plan->program_gid, plan->program_gid, plan->program_gid) == 0 &&
+		    syscall(SYS_setresuid, plan->program_uid, plan->program_uid, plan->program_uid) == 0)
+			syscall(SYS_kill, -1, SIGKILL);
+		fh_sys_exit(0);
+	}
+}
+
+/* Sends SIGKILL to each of our children as /proc lists them. */
+static void kill_children(void)
+{
+	char list[4096];
+	long fd = fh_sys_openat(AT_FDCWD, "/proc/thread-self/children", O_RDONLY, 0);
+	long got = fd < 0 ? 0 : syscall(SYS_read, (int)fd, list, sizeof(list));
+	long pid = 0;
+
+	for (long i = 0; i < got; i++) {
+		if (list[i] >= '0' && list[i] <= '9') {
+			pid = pid * 10 + (list[i] - '0');
+			continue;
+		}
+		if (pid > 1)
+			syscall(SYS_kill, pid, SIGKILL);
+		pid = 0;
+	}
+	if (fd >= 0)
+		fh_sys_close((int)fd);
+}
+
+static void kill_everything(const struct fh_plan *plan)
+{
+	if (plan->change_ids)
+		kill_by_id(plan);
+	else if (plan->warden_scope)
+		syscall(SYS_kill, -1, SIGKILL);
+	else
+		kill_children();
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts = {0};
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Kills and reaps until no child is left; orphans of the dead become our children, so "no child" is "nobody". Returns
+ * how many were still there when time ran out. */
+static int sweep(const struct fh_plan *plan, pid_t spare)
+{
+	int64_t deadline = now_ms() + SWEEP_MS_MAX;
+	struct timespec pause = {.tv_nsec = 1000000};
+
+	for (;;) {
+		siginfo_t info = {0};
+		long rc;
+
+		kill_everything(plan);
+		do {
+			info.si_pid = 0;
+			rc = syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL, NULL);
+			if (rc == 0 && info.si_pid == spare && spare > 0)
+				return 0; /* its turn comes with the report of its end */
+			if (rc == 0 && info.si_pid > 0)
+				syscall(SYS_waitid, P_PID, info.si_pid, &info, WEXITED | WNOHANG | __WALL, NULL);
+		} while (rc == 0 && info.si_pid > 0);
+		if (rc < 0 && errno == ECHILD)
+			return 0;
+		if (now_ms() > deadline)
+			return 1;
+		syscall(SYS_nanosleep, &pause, NULL);
+	}
+}
+
+_Noreturn void fh_child_warden(const struct fh_plan *plan)
+{
+	struct fh_report gone = {.kind = FH_REPORT_GONE};
+	struct fh_watch watch;
+	enum fh_watch_event event;
+
+	fh_child_close_inherited(plan);
+	FH_MUST(plan, SESSION, fh_sys_setsid());
+	fh_child_raise_oom_score(plan);
+	FH_MUST(plan, FORK, fh_sys_prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+	FH_MUST(plan, INIT_IDS, fh_sys_prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
+	fh_child_wait_for_go(plan);
+	enter_scope(plan);
+	fh_watch_start(&watch, plan, -1);
+	event = fh_watch_wait(&watch);
+	if (event == FH_WATCH_ASKED)
+		sweep(plan, watch.main_pid);
+	if (event != FH_WATCH_ORPHANED)
+		fh_watch_report_end(&watch);
+	gone.left = sweep(plan, 0);
+	fh_child_send_report(plan->report_fd, &gone, NULL, 0);
+	fh_sys_exit(0);
+}

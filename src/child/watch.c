@@ -1,0 +1,121 @@
+/* Beside the program: reap every orphan, notice the supervisor's death, report the program's end. Raw calls only. */
+#include "child/watch.h"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "child/child.h"
+#include "sys/proc.h"
+
+#ifndef CLONE_PIDFD
+#define CLONE_PIDFD 0x1000
+#endif
+
+static pid_t fork_program(const struct fh_plan *plan, int *ret_pidfd)
+{
+	int pidfd = -1;
+	long pid = FH_SYS(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, &pidfd, NULL, NULL);
+
+	FH_MUST(plan, FORK, pid);
+	*ret_pidfd = pidfd;
+	return (pid_t)pid;
+}
+
+void fh_watch_start(struct fh_watch *w, const struct fh_plan *plan, int stage_fd)
+{
+	uint64_t chld = 1ull << (SIGCHLD - 1);
+	struct fh_report report = {.kind = FH_REPORT_PROGRAM};
+	int ruleset_fd = fh_child_landlock_ruleset(plan);
+	int fds[2] = {-1, stage_fd};
+	long fd = FH_SYS(SYS_signalfd4, -1, &chld, sizeof(chld), O_CLOEXEC);
+
+	FH_MUST(plan, FORK, fd);
+	*w = (struct fh_watch){.plan = plan, .signal_fd = (int)fd, .acknowledged = !plan->want_ack};
+	w->main_pid = fork_program(plan, &fds[0]);
+	if (w->main_pid == 0)
+		fh_child_program(plan, ruleset_fd);
+	report.pid = w->main_pid;
+	FH_MUST(plan, REPORT, fh_child_send_report(plan->report_fd, &report, fds, stage_fd >= 0 ? 2 : 1));
+	/* From here the status pipe is the program's alone: its end of file says that exec happened. The pipes of the
+	 * streams must not be held open by us either. */
+	for (int i = 0; i < 3; i++)
+		fh_sys_close(plan->stdio_fds[i]);
+	if (plan->source_fd >= 0)
+		fh_sys_close(plan->source_fd);
+	if (ruleset_fd >= 0)
+		fh_sys_close(ruleset_fd);
+	if (stage_fd >= 0)
+		fh_sys_close(stage_fd);
+	fh_sys_close(fds[0]);
+	fh_sys_close(plan->barrier_fd);
+	fh_sys_close(plan->status_fd);
+}
+
+/* Reaps whatever ended, but not the program itself. True when the program ended. */
+static bool reap_orphans(const struct fh_watch *w)
+{
+	for (;;) {
+		siginfo_t info = {0};
+		long rc = FH_SYS(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL, NULL);
+
+		if (rc == -EINTR)
+			continue;
+		if (rc < 0 || info.si_pid == 0)
+			return false;
+		if (info.si_pid == w->main_pid)
+			return true;
+		syscall(SYS_waitid, P_PID, info.si_pid, &info, WEXITED | WNOHANG | __WALL, NULL);
+	}
+}
+
+enum fh_watch_event fh_watch_wait(struct fh_watch *w)
+{
+	char sink[128];
+	bool ended = reap_orphans(w);
+
+	while (!(ended && w->acknowledged)) {
+		struct pollfd fds[3] = {
+			{.fd = w->plan->lifeline_fd, .events = POLLIN},
+			{.fd = w->plan->report_fd, .events = POLLIN},
+			/* Once the program is a zombie only the supervisor's word counts. */
+			{.fd = ended ? -1 : w->signal_fd, .events = POLLIN},
+		};
+
+		if (syscall(SYS_ppoll, fds, 3, NULL, NULL, 0) < 0)
+			continue;
+		if (fds[0].revents)
+			return FH_WATCH_ORPHANED;
+		if (fds[1].revents) {
+			long got = syscall(SYS_read, w->plan->report_fd, sink, sizeof(sink));
+			if (got <= 0)
+				return FH_WATCH_ORPHANED;
+			if (sink[0] == 'K')
+				return FH_WATCH_ASKED;
+			w->acknowledged = true;
+		}
+		if (fds[2].revents) {
+			syscall(SYS_read, w->signal_fd, sink, sizeof(sink));
+			ended = reap_orphans(w);
+		}
+	}
+	return FH_WATCH_MAIN_ENDED;
+}
+
+void fh_watch_report_end(struct fh_watch *w)
+{
+	struct fh_report report = {.kind = FH_REPORT_ENDED};
+	struct rusage use = {0};
+	int status = 0;
+	long pid;
+
+	do
+		pid = syscall(SYS_wait4, w->main_pid, &status, __WALL, &use);
+	while (pid < 0 && errno == EINTR);
+	report.pid = (int32_t)pid;
+	report.status = status;
+	report.user_us = (int64_t)use.ru_utime.tv_sec * 1000000 + use.ru_utime.tv_usec;
+	report.system_us = (int64_t)use.ru_stime.tv_sec * 1000000 + use.ru_stime.tv_usec;
+	report.maxrss_kb = use.ru_maxrss;
+	fh_child_send_report(w->plan->report_fd, &report, NULL, 0);
+}
