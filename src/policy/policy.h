@@ -1,5 +1,5 @@
-/* What a run may do and use. Plain data, no I/O: made by formats/ from a file or by cli/ from flags, checked here,
- * turned into a plan by isolate/. */
+/* What a run may do and use. Plain data, no I/O: made by formats/ from a file or by cli/ from flags, checked
+ * here, turned into a plan by isolate/. */
 #ifndef FH_POLICY_POLICY_H
 #define FH_POLICY_POLICY_H
 
@@ -27,7 +27,8 @@ struct fh_bind {
 
 struct fh_policy {
 	char name[FH_POLICY_NAME_MAX]; /* "default" unless the file names it */
-	/* The scalars of fields.def. All are uint64_t so that one table can reach each by offset; enums included. */
+	/* The scalars of fields.def. All are uint64_t so that one table can reach each by offset; enums
+	 * included. */
 	uint64_t level;
 	uint64_t enforce;
 	uint64_t network;
@@ -88,27 +89,32 @@ static inline uint64_t fh_field_value(const struct fh_policy *p, const struct fh
 	return *(const uint64_t *)((const char *)p + f->offset);
 }
 
-/* Sets every field to its default; a policy is always made by this first. finish frees lists, accepts zeroes. */
+/* Sets every field to its default; a policy is always made by this first. finish frees lists, accepts zeroes.
+ */
 void fh_policy_init(struct fh_policy *p);
 void fh_policy_finish(struct fh_policy *p);
 /* Deep copy; 0 or -ENOMEM. */
 int fh_policy_copy(struct fh_policy *ret, const struct fh_policy *from);
 
-/* Sets one scalar from text as a person writes it ("512M", "30s", "0.5", "namespace", "true"). Refuses unknown names,
- * empty text, signs, NaN, overflow, trailing characters and values out of range with an error that names the accepted
- * range. */
+/* Sets one scalar from text as a person writes it ("512M", "30s", "0.5", "namespace", "true"). Refuses
+ * unknown names, empty text, signs, NaN, overflow, trailing characters and values out of range with an error
+ * that names the accepted range. */
 int fh_policy_set(struct fh_policy *p, const char *name, const char *text, struct fh_err *err);
 
-/* Adds "K=V" (replacing an equal name). Refuses an empty name, a name with '=', too many entries. Any other bytes are
- * the caller's business. */
+/* Adds "K=V" (replacing an equal name). Refuses an empty name, a name with '=', too many entries. Any other
+ * bytes are the caller's business. */
 int fh_policy_add_env(struct fh_policy *p, const char *assignment, struct fh_err *err);
 
-/* Adds "SRC:DST[:ro|:rw]" (read-only when not said; a bind is writable only with :rw). Both absolute, DST normal (no
- * ".", "..", "//"), DST neither "/" nor at or under /proc, /sys or /dev, nor exactly /usr, /etc, /work, /tmp; SRC
- * neither at nor under /proc or /sys, nor "/". */
+/* Adds "SRC:DST[:ro|:rw]" (read-only when not said; a bind is writable only with :rw). Both absolute and normal:
+ * no ".", "..", "//"; final slashes are dropped. DST not taken by an earlier bind, neither "/" nor at or under
+ * /proc, /sys or /dev, nor exactly /usr, /etc, /work, /tmp; SRC neither at nor under /proc or /sys, nor "/". */
 int fh_policy_add_bind(struct fh_policy *p, const char *spec, struct fh_err *err);
 
-/* What contradicts itself: file_size over disk is clipped nowhere and refused here, and the like. */
+/* 1 to 63 letters, digits, '.', '_' or '-'. */
+int fh_policy_set_name(struct fh_policy *p, const char *name, struct fh_err *err);
+
+/* Refuses what is out of range, what contradicts itself (file_size over disk: clipped nowhere, refused here)
+ * and what the level cannot give: a bind under another name or a pty at level process (kind UNSUPPORTED). */
 int fh_policy_check(const struct fh_policy *p, struct fh_err *err);
 
 /* One line a field in plain words: what a run under it can and cannot do. */
@@ -116,6 +122,9 @@ int fh_policy_explain(const struct fh_policy *p, struct fh_buf *into);
 
 /* Text of a value in the form fh_policy_set takes ("512M", "30s", "1.5"); `into` of at least 32 bytes. */
 void fh_field_print(const struct fh_field *f, uint64_t value, char *into, size_t cap);
+
+/* What the field accepts, as a person reads it: "1ms to 7d", "true or false"; `into` of at least 96 bytes. */
+void fh_field_range(const struct fh_field *f, char *into, size_t cap);
 
 const char *fh_level_name(enum fh_level level);
 
