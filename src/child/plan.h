@@ -118,7 +118,7 @@ struct fh_plan {
 	const char *cwd;
 	const char *const *exec_paths; /* tried in turn, NULL-terminated */
 	char *const *argv;
-	char *const *shell_argv; /* tried when a path is an executable text without "#!"; argv[1] is set to the path */
+	char **shell_argv;       /* tried when a path is an executable text without "#!"; argv[1] is set to the path */
 	char *const *envp;
 };
 
