@@ -32,8 +32,9 @@ struct fh_cgroup_axes {
 };
 
 /* Looks at the mounts and at our own groups, removes what dead supervisors left behind (groups named
- * "fumehood-<pid>-<start time>-<n>" whose supervisor is gone: killed if populated, then removed).
- * Never fails for a missing facility. */
+ * "fumehood-<pid>-<start time>-<pid namespace>-<n>" of our own pid namespace whose supervisor is gone: killed if
+ * populated, then removed). May move this process into the leaf "fumehood-self" of its v2 group. Never fails for a
+ * missing facility. */
 int fh_cgroup_host_open(struct fh_cgroup_host **ret, struct fh_err *err);
 void fh_cgroup_host_close(struct fh_cgroup_host *h);
 void fh_cgroup_host_axes(const struct fh_cgroup_host *h, struct fh_cgroup_axes *ret);
@@ -52,11 +53,17 @@ int fh_cgroup_create(struct fh_cgroup_host *h, const struct fh_policy *policy, u
 /* Fd of the v2 group for CLONE_INTO_CGROUP, or -1 where there is no v2 group. Owned by the cgroup. */
 int fh_cgroup_into_fd(const struct fh_cgroup *c);
 
-/* Moves a process that has not run anything yet into every group that CLONE_INTO_CGROUP did not put it into. */
+/* Moves a process that has not run anything yet, and was cloned into fh_cgroup_into_fd, into every other group. */
 int fh_cgroup_add(struct fh_cgroup *c, pid_t pid, struct fh_err *err);
+/* The same for a process that was forked elsewhere: into the v2 group, too (some 100 us dearer). */
+int fh_cgroup_add_all(struct fh_cgroup *c, pid_t pid, struct fh_err *err);
 
-/* Fd that polls readable (or POLLPRI) when the memory of the group ran out, or -1. Owned by the cgroup. */
+/* Fd that wakes when the memory of the group ran out, or -1. Owned by the cgroup. Poll it for fh_cgroup_oom_events();
+ * on v2 it wakes for lesser events as well, so ask fh_cgroup_oom_take after each wake. */
 int fh_cgroup_oom_fd(const struct fh_cgroup *c);
+short fh_cgroup_oom_events(const struct fh_cgroup *c);
+/* Takes the event, so that the fd can wake again; true when memory did run out (a kill may still be under way). */
+bool fh_cgroup_oom_take(struct fh_cgroup *c);
 
 struct fh_cgroup_usage {
 	uint64_t cpu_us, user_us, system_us; /* of all processes, ended ones too; 0 where not known */
@@ -77,7 +84,7 @@ int fh_cgroup_kill(struct fh_cgroup *c);
  * something stayed (the next start removes it). */
 int fh_cgroup_destroy(struct fh_cgroup *c, unsigned grace_ms, struct fh_err *err);
 
-/* Paths of the groups as the hierarchies name them, one line each, for the receipt. */
+/* The directories of the groups, one line each, for the receipt. */
 void fh_cgroup_describe(const struct fh_cgroup *c, struct fh_buf *into);
 
 #endif
