@@ -1,0 +1,33 @@
+/* Inside the path guard: one resolution for all of its files, and names made fit to print. */
+#ifndef FH_ISOLATE_PATHGUARD_STEPS_H
+#define FH_ISOLATE_PATHGUARD_STEPS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* How a path is resolved. AUTO asks openat2 and falls back where the kernel (or a filter) has none; STEPS is
+ * that fallback, chosen by the tests. */
+enum fh_guard_way { FH_GUARD_AUTO, FH_GUARD_STEPS };
+void fh_guard_resolve_by(enum fh_guard_way way);
+
+/* Opens `path` beneath `root`, crossing no link and no mount. `flags` are open flags; O_CLOEXEC and
+ * O_NOFOLLOW are added. With O_PATH the last component may be a link, which is then the fd itself. fd or
+ * negative errno. */
+int fh_guard_resolve(int root, const char *path, int flags);
+
+#define FH_GUARD_NAME 200
+/* A path as it may be printed: control characters and what is not ASCII as \xHH, cut with "..." where too
+ * long. */
+const char *fh_guard_name(const char *path, char into[FH_GUARD_NAME]);
+
+static inline bool fh_guard_is_dot(const char *name)
+{
+	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+/* 1 when the directory holds nothing, 0 when it does, or a negative errno. The fd may be O_PATH; its offset
+ * is kept. */
+int fh_guard_is_empty(int dirfd);
+
+#endif
