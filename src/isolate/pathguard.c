@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/own.h"
 #include "isolate/pathguard_steps.h"
+#include "sys/call.h"
 
 #define PATH_BYTES_MAX 4096
 #define RETRIES        16
@@ -197,14 +197,12 @@ static int openat2_beneath(int root, const char *path, int flags)
 	/* EAGAIN: something was renamed meanwhile and the kernel could not tell; a hostile renamer may go on
 	 * for ever. */
 	for (int i = 0; i < RETRIES; i++) {
-		long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+		long fd = FH_SYS(SYS_openat2, root, path, &how, sizeof(how));
 
-		if (fd >= 0)
+		if (fd != -EAGAIN && fd != -EINTR)
 			return (int)fd;
-		if (errno != EAGAIN && errno != EINTR)
-			break;
 	}
-	return -errno;
+	return -EAGAIN;
 }
 
 int fh_guard_resolve(int root, const char *path, int flags)

@@ -308,7 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    BOTH(nothing_and_little),
 	    BOTH(deep),
-	    BOTH(wide),
+	    cmocka_unit_test_setup_teardown(wide, setup, teardown),
 	    BOTH(locked),
 	    BOTH(filled_meanwhile),
 	    BOTH(deadline_is_kept),
