@@ -1,7 +1,7 @@
 /* One captured stream in constant memory: everything is counted and hashed, the head and the tail are kept.
  *
- * With `keep` bytes to keep, the first 35 % are the head and the rest the tail, a ring; while the total fits in `keep`
- * everything is kept and nothing is cut. All memory is taken at creation. */
+ * With `keep` bytes to keep, the first 35 % are the head and the rest the tail, a ring; while the total fits
+ * in `keep` everything is kept and nothing is cut. All memory is taken at creation. */
 #ifndef FH_RUN_CAPTURE_H
 #define FH_RUN_CAPTURE_H
 
@@ -18,8 +18,8 @@ struct fh_capture;
 int fh_capture_create(uint64_t keep_bytes, struct fh_capture **ret, struct fh_err *err);
 void fh_capture_destroy(struct fh_capture *c);
 
-/* Also writes everything to `fd` (not owned), up to `cap_bytes`; a failed write stops the spill and is reported by
- * fh_capture_spill_error, never by losing the count. */
+/* Also writes everything to `fd` (not owned), up to `cap_bytes`; a failed write stops the spill and is
+ * reported by fh_capture_spill_error, never by losing the count. */
 void fh_capture_spill_to(struct fh_capture *c, int fd, uint64_t cap_bytes);
 int fh_capture_spill_error(const struct fh_capture *c);
 
