@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sys/call.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/own.h"
@@ -62,10 +63,9 @@ static int make_first(struct fh_cgroup *c, int t)
 	for (int i = 0; i < NAME_TRIES; i++) {
 		snprintf(c->name, sizeof(c->name), "%s%u", c->host->prefix,
 			 __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED));
-		if (mkdirat(tree->fd, c->name, 0755) == 0)
-			return 0;
-		if (errno != EEXIST)
-			return -errno;
+		int rc = (int)fh_sys_mkdirat(tree->fd, c->name, 0755);
+		if (rc != -EEXIST)
+			return rc;
 	}
 	return -EEXIST;
 }
@@ -77,13 +77,13 @@ static int make_group(struct fh_cgroup *c, int t, struct fh_err *err)
 
 	if (!c->name[0])
 		rc = make_first(c, t);
-	else if (mkdirat(tree->fd, c->name, 0755) < 0)
-		rc = -errno;
+	else
+		rc = (int)fh_sys_mkdirat(tree->fd, c->name, 0755);
 	if (rc < 0)
 		return fh_fail(err, rc, "make a control group in %s", tree->dir);
-	c->dir[t] = openat(tree->fd, c->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	c->dir[t] = (int)fh_sys_openat(tree->fd, c->name, O_PATH | O_DIRECTORY, 0);
 	if (c->dir[t] < 0) {
-		rc = fh_fail(err, -errno, "open control group %s/%s", tree->dir, c->name);
+		rc = fh_fail(err, c->dir[t], "open control group %s/%s", tree->dir, c->name);
 		unlinkat(tree->fd, c->name, AT_REMOVEDIR);
 	}
 	return rc;

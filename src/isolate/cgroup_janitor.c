@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "sys/proc.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/own.h"
@@ -98,8 +98,8 @@ int fh_group_kill_members(int groupfd, const char *name)
 		line += len + (line[len] == '\n');
 		if (pid <= 1) /* 0: lives in a pid namespace that we cannot see into */
 			continue;
-		fh_autofd int pidfd = pidfd_open(pid, 0);
-		if (pidfd >= 0 && is_member(pid, name) && pidfd_send_signal(pidfd, SIGKILL, NULL, 0) == 0)
+		fh_autofd int pidfd = (int)fh_sys_pidfd_open(pid);
+		if (pidfd >= 0 && is_member(pid, name) && fh_sys_pidfd_kill(pidfd, SIGKILL) == 0)
 			killed++;
 	}
 	return killed;
