@@ -57,7 +57,9 @@ static void open_tree_dir(struct fh_tree *t)
 	    (t->version == 2 && faccessat(fd, "cgroup.procs", W_OK, AT_EACCESS) < 0)) {
 		snprintf(t->why, sizeof(t->why), "uid %u may not make groups below our own, %.160s: %s",
 			 geteuid(), t->dir, strerror(errno));
-		snprintf(t->fix, sizeof(t->fix), "%s", fix ? fix : "run fumehood as root");
+		if (!fix)
+			fix = geteuid() == 0 ? "run fumehood outside of this user namespace" : "run fumehood as root";
+		snprintf(t->fix, sizeof(t->fix), "%s", fix);
 		return;
 	}
 	t->fd = fh_take_fd(&fd);

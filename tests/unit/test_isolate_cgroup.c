@@ -59,7 +59,8 @@ static void destroy(struct fh_cgroup *c)
 			fh_autobuf why;                                                                      \
 			fh_buf_init(&why, 4096);                                                             \
 			fh_cgroup_host_explain(host, &why);                                                  \
-			print_message("needs " name " on this host: %s", fh_buf_str(&why));                  \
+			print_message("needs " name ": %.*s\n", (int)strcspn(fh_buf_str(&why), "\n"),            \
+				      fh_buf_str(&why));                  \
 			skip();                                                                              \
 		}                                                                                            \
 	} while (0)
