@@ -20,6 +20,12 @@ int fh_json_finish(struct fh_json *j)
 	return j->into->overflow ? -E2BIG : 0;
 }
 
+static void break_line(struct fh_json *j)
+{
+	if (j->indented)
+		fh_buf_addf(j->into, "\n%*s", (int)(2 * j->depth), "");
+}
+
 /* Puts the comma that is due before a value or a key. */
 static void begin(struct fh_json *j)
 {
@@ -32,6 +38,8 @@ static void begin(struct fh_json *j)
 	if (j->depth && (j->filled & bit))
 		fh_buf_addc(j->into, ',');
 	j->filled |= bit;
+	if (j->depth)
+		break_line(j);
 }
 
 static void open_container(struct fh_json *j, char bracket)
@@ -47,6 +55,8 @@ static void close_container(struct fh_json *j, char bracket)
 {
 	assert(j->depth > 0 && !j->after_key);
 	j->depth--;
+	if (j->filled & (1ull << (j->depth + 1)))
+		break_line(j);
 	fh_buf_addc(j->into, bracket);
 }
 
@@ -120,7 +130,7 @@ void fh_json_key(struct fh_json *j, const char *name)
 	assert(j->depth > 0 && !j->after_key);
 	begin(j);
 	put_string(j->into, name, strlen(name));
-	fh_buf_addc(j->into, ':');
+	fh_buf_adds(j->into, j->indented ? ": " : ":");
 	j->after_key = true;
 }
 

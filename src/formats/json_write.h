@@ -1,6 +1,6 @@
-/* Appends JSON to a buffer: one line, members in the order they are given, always valid UTF-8 whatever the
- * strings hold (bad bytes and NUL become U+FFFD). Commas are put by the writer. It cannot fail midway: a full
- * buffer is told at the end; wrong nesting is a bug and asserted. */
+/* Appends JSON to a buffer: one line (or indented, for people), members in the order they are given, always
+ * valid UTF-8 whatever the strings hold (bad bytes and NUL become U+FFFD). Commas are put by the writer. It
+ * cannot fail midway: a full buffer is told at the end; wrong nesting is a bug and asserted. */
 #ifndef FH_FORMATS_JSON_WRITE_H
 #define FH_FORMATS_JSON_WRITE_H
 
@@ -17,6 +17,7 @@ struct fh_json {
 	unsigned depth;
 	uint64_t filled; /* bit d: the container at depth d has a member already */
 	bool after_key;
+	bool indented; /* may be set after fh_json_init: a member a line, two spaces a level */
 };
 
 void fh_json_init(struct fh_json *j, struct fh_buf *into);
