@@ -20,11 +20,22 @@
 
 enum { NAME_TRIES = 64, KILL_PASSES = 8, RMDIR_PAUSE_US_MAX = 2000 };
 
+ssize_t fh_group_text(int groupfd, const char *file, char *into, size_t cap)
+{
+	fh_autofd int fd = openat(groupfd, file, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, into, cap - 1);
+
+	if (n < 0)
+		return -errno;
+	into[n] = '\0';
+	return n;
+}
+
 uint64_t fh_group_number(int groupfd, const char *file, uint64_t absent)
 {
 	char text[32];
 
-	if (fh_read_small_at(groupfd, file, text, sizeof(text)) <= 0 || text[0] < '0' || text[0] > '9')
+	if (fh_group_text(groupfd, file, text, sizeof(text)) <= 0 || text[0] < '0' || text[0] > '9')
 		return absent;
 	return strtoull(text, NULL, 10);
 }
@@ -85,6 +96,13 @@ static int make_group(struct fh_cgroup *c, int t, struct fh_err *err)
 	if (c->dir[t] < 0) {
 		rc = fh_fail(err, c->dir[t], "open control group %s/%s", tree->dir, c->name);
 		unlinkat(tree->fd, c->name, AT_REMOVEDIR);
+		return rc;
+	}
+	if (tree->version == 1) {
+		/* A thread that moves itself is spared the wait that moving a process (cgroup.procs) costs. */
+		c->join[t] = (int)fh_sys_openat(c->dir[t], "tasks", O_WRONLY, 0);
+		if (c->join[t] < 0)
+			rc = fh_fail(err, c->join[t], "open tasks of control group %s/%s", tree->dir, c->name);
 	}
 	return rc;
 }
@@ -100,7 +118,7 @@ int fh_cgroup_create(struct fh_cgroup_host *h, const struct fh_policy *policy, u
 	c->host = h;
 	c->oom_fd = c->oom_count_fd = c->cpu_fd = -1;
 	for (int t = 0; t < FH_TREES_MAX; t++)
-		c->dir[t] = -1;
+		c->dir[t] = c->join[t] = -1;
 	for (int t = 0; t < (int)h->n_trees && rc == 0; t++) {
 		if (!needs(h, t, policy))
 			continue;
@@ -120,6 +138,16 @@ int fh_cgroup_create(struct fh_cgroup_host *h, const struct fh_policy *policy, u
 int fh_cgroup_into_fd(const struct fh_cgroup *c)
 {
 	return c->host->unified == FH_TREE_NONE ? -1 : c->dir[c->host->unified];
+}
+
+size_t fh_cgroup_join_fds(const struct fh_cgroup *c, int ret_fds[FH_CGROUP_JOIN_MAX])
+{
+	size_t n = 0;
+
+	for (int t = 0; t < (int)c->host->n_trees && n < FH_CGROUP_JOIN_MAX; t++)
+		if (c->join[t] >= 0)
+			ret_fds[n++] = c->join[t];
+	return n;
 }
 
 static int add_to(struct fh_cgroup *c, int t, pid_t pid, struct fh_err *err)
@@ -275,6 +303,7 @@ int fh_cgroup_destroy(struct fh_cgroup *c, unsigned grace_ms, struct fh_err *err
 	for (int t = 0; t < (int)c->host->n_trees; t++) {
 		if (c->dir[t] < 0)
 			continue;
+		fh_close(&c->join[t]);
 		fh_close(&c->dir[t]);
 		rc = remove_group(c->host->trees[t].fd, c->name, deadline_ns);
 		if (rc < 0)

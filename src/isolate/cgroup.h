@@ -53,9 +53,15 @@ int fh_cgroup_create(struct fh_cgroup_host *h, const struct fh_policy *policy, u
 /* Fd of the v2 group for CLONE_INTO_CGROUP, or -1 where there is no v2 group. Owned by the cgroup. */
 int fh_cgroup_into_fd(const struct fh_cgroup *c);
 
-/* Moves a process that has not run anything yet, and was cloned into fh_cgroup_into_fd, into every other group. */
+/* The cheap way into the v1 groups: fds to which a new process, while it has one thread, writes "0" as the first thing
+ * it does (25 us each). Returns how many; they are close-on-exec and belong to the cgroup. */
+#define FH_CGROUP_JOIN_MAX 5
+size_t fh_cgroup_join_fds(const struct fh_cgroup *c, int ret_fds[FH_CGROUP_JOIN_MAX]);
+
+/* The dear way, from outside: moves a process that has not run anything yet, and was cloned into fh_cgroup_into_fd, into
+ * every other group. The kernel waits for its readers first: 5 to 20 ms when nobody moved a process just before. */
 int fh_cgroup_add(struct fh_cgroup *c, pid_t pid, struct fh_err *err);
-/* The same for a process that was forked elsewhere: into the v2 group, too (some 100 us dearer). */
+/* The same for a process that was forked elsewhere: into the v2 group, too. */
 int fh_cgroup_add_all(struct fh_cgroup *c, pid_t pid, struct fh_err *err);
 
 /* Fd that wakes when the memory of the group ran out, or -1. Owned by the cgroup. Poll it for fh_cgroup_oom_events();

@@ -46,7 +46,8 @@ struct fh_cgroup_host {
 struct fh_cgroup {
 	struct fh_cgroup_host *host;
 	char name[112];
-	int dir[FH_TREES_MAX]; /* O_PATH of the group in each tree, or -1 */
+	int dir[FH_TREES_MAX];	/* O_PATH of the group in each tree, or -1 */
+	int join[FH_TREES_MAX]; /* v1: its `tasks`, for the child to write "0" to, or -1 */
 	int oom_fd;            /* v1: eventfd; v2: memory.events */
 	int oom_count_fd;      /* v1: memory.oom_control, where the kills are counted */
 	int cpu_fd;            /* v2: cpu.stat; v1: cpuacct.usage */
@@ -104,6 +105,8 @@ int fh_cgroup_v2_kill(struct fh_cgroup *c, int t);
 
 /* Shared small steps. */
 
+/* Reads a control file in one read(2), NUL-terminated; what is longer is cut. Bytes read or a negative errno. */
+ssize_t fh_group_text(int groupfd, const char *file, char *into, size_t cap);
 /* Reads one number out of a file ("max" and what is missing give `absent`). */
 uint64_t fh_group_number(int groupfd, const char *file, uint64_t absent);
 /* Writes a number into a control file; records the error with the names of group and file. */

@@ -91,7 +91,7 @@ void fh_cgroup_v1_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
 
 	if (h->at[FH_CTL_CPUACCT] == t) {
 		into->cpu_us = fh_group_number(c->dir[t], "cpuacct.usage", 0) / 1000;
-		if (fh_read_small_at(c->dir[t], "cpuacct.stat", text, sizeof(text)) > 0) {
+		if (fh_group_text(c->dir[t], "cpuacct.stat", text, sizeof(text)) > 0) {
 			into->user_us = fh_keyed_number(text, "user", 0) * tick_us;
 			into->system_us = fh_keyed_number(text, "system", 0) * tick_us;
 		}
@@ -108,7 +108,7 @@ void fh_cgroup_v1_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
 	if (h->at[FH_CTL_PIDS] == t) {
 		into->pids = fh_group_number(c->dir[t], "pids.current", 0);
 		into->pids_peak = fh_group_number(c->dir[t], "pids.peak", 0);
-		if (fh_read_small_at(c->dir[t], "pids.events", text, sizeof(text)) > 0)
+		if (fh_group_text(c->dir[t], "pids.events", text, sizeof(text)) > 0)
 			into->pids_denied = fh_keyed_number(text, "max", 0);
 	}
 }
@@ -123,7 +123,7 @@ static void freeze(int group)
 	if (fh_write_small_at(group, "freezer.state", "FROZEN") < 0)
 		return;
 	for (int i = 0; i < FREEZE_TRIES; i++) {
-		if (fh_read_small_at(group, "freezer.state", state, sizeof(state)) < 0 ||
+		if (fh_group_text(group, "freezer.state", state, sizeof(state)) < 0 ||
 		    strncmp(state, "FROZEN", 6) == 0)
 			return;
 		nanosleep(&pause, NULL);

@@ -21,7 +21,7 @@ static unsigned read_controllers(int fd, const char *file)
 {
 	char text[512];
 
-	return fh_read_small_at(fd, file, text, sizeof(text)) > 0 ? fh_ctl_parse(text, ' ') : 0;
+	return fh_group_text(fd, file, text, sizeof(text)) > 0 ? fh_ctl_parse(text, ' ') : 0;
 }
 
 /* Whether no process but ourselves is in the group. */
@@ -29,7 +29,7 @@ static bool holds_only_us(int fd)
 {
 	char text[64], us[24];
 
-	if (fh_read_small_at(fd, "cgroup.procs", text, sizeof(text)) < 0)
+	if (fh_group_text(fd, "cgroup.procs", text, sizeof(text)) < 0)
 		return false;
 	snprintf(us, sizeof(us), "%d\n", getpid());
 	return text[0] == '\0' || strcmp(text, us) == 0;
@@ -153,7 +153,7 @@ void fh_cgroup_v2_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
 	const struct fh_cgroup_host *h = c->host;
 	char text[1024];
 
-	if (fh_read_small_at(c->dir[t], "cpu.stat", text, sizeof(text)) > 0) {
+	if (fh_group_text(c->dir[t], "cpu.stat", text, sizeof(text)) > 0) {
 		into->cpu_us = fh_keyed_number(text, "usage_usec", 0);
 		into->user_us = fh_keyed_number(text, "user_usec", 0);
 		into->system_us = fh_keyed_number(text, "system_usec", 0);
@@ -161,13 +161,13 @@ void fh_cgroup_v2_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
 	if (h->at[FH_CTL_MEMORY] == t) {
 		into->memory_bytes = fh_group_number(c->dir[t], "memory.current", 0);
 		into->memory_peak_bytes = fh_group_number(c->dir[t], "memory.peak", 0); /* since 5.19 */
-		if (fh_read_small_at(c->dir[t], "memory.events", text, sizeof(text)) > 0)
+		if (fh_group_text(c->dir[t], "memory.events", text, sizeof(text)) > 0)
 			into->oom_kills = fh_keyed_number(text, "oom_kill", 0);
 	}
 	if (h->at[FH_CTL_PIDS] == t) {
 		into->pids = fh_group_number(c->dir[t], "pids.current", 0);
 		into->pids_peak = fh_group_number(c->dir[t], "pids.peak", 0); /* since 6.1 */
-		if (fh_read_small_at(c->dir[t], "pids.events", text, sizeof(text)) > 0)
+		if (fh_group_text(c->dir[t], "pids.events", text, sizeof(text)) > 0)
 			into->pids_denied = fh_keyed_number(text, "max", 0);
 	}
 }

@@ -73,13 +73,14 @@ struct child {
 
 static struct child start(struct fh_cgroup *c, int (*job)(void))
 {
-	int pipes[2];
+	int pipes[2], joined[2], fds[FH_CGROUP_JOIN_MAX];
+	size_t n = fh_cgroup_join_fds(c, fds);
 	struct clone_args args = {.exit_signal = SIGCHLD};
-	struct fh_err err = {0};
 	struct child child;
 	char byte;
 
 	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(joined, O_CLOEXEC), 0);
 	if (fh_cgroup_into_fd(c) >= 0) {
 		args.flags = CLONE_INTO_CGROUP;
 		args.cgroup = (uint64_t)fh_cgroup_into_fd(c);
@@ -88,14 +89,22 @@ static struct child start(struct fh_cgroup *c, int (*job)(void))
 	assert_true(child.pid >= 0);
 	if (child.pid == 0) {
 		close(pipes[1]);
+		for (size_t i = 0; i < n; i++)
+			if (write(fds[i], "0", 1) != 1)
+				_exit(98);
+		if (write(joined[1], "j", 1) != 1)
+			_exit(97);
+		close(joined[0]);
+		close(joined[1]);
 		if (read(pipes[0], &byte, 1) != 1)
 			_exit(99);
 		_exit(job());
 	}
 	close(pipes[0]);
+	close(joined[1]);
+	assert_int_equal(read(joined[0], &byte, 1), 1);
+	close(joined[0]);
 	child.go = pipes[1];
-	if (fh_cgroup_add(c, child.pid, &err) < 0)
-		fail_msg("%s", err.message);
 	return child;
 }
 
@@ -227,8 +236,6 @@ static void counts_what_a_child_used(void **state)
 	NEED(axes.memory && axes.pids && axes.cpu_time, "memory, pids and processor time");
 	c = create(64 * MIB, 8);
 	child = start(c, eat_some);
-	fh_cgroup_read(c, &use);
-	assert_int_equal(use.pids, 1);
 	go(&child);
 	assert_int_equal(wait_for(&child), 0);
 	fh_cgroup_read(c, &use);
@@ -239,6 +246,32 @@ static void counts_what_a_child_used(void **state)
 		assert_true(use.memory_peak_bytes >= 8 * MIB && use.memory_peak_bytes <= 64 * MIB);
 	assert_int_equal(use.oom_kills, 0);
 	assert_int_equal(use.pids_denied, 0);
+	destroy(c);
+}
+
+/* For a process that was not made for this group. */
+static void moves_a_process_from_outside(void **state)
+{
+	struct fh_cgroup_usage use;
+	struct fh_err err = {0};
+	struct fh_cgroup *c;
+	int status;
+	pid_t pid;
+
+	NEED(axes.pids && axes.kill, "the pids controller and a way to kill");
+	c = create(64 * MIB, 8);
+	pid = fork();
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	if (fh_cgroup_add_all(c, pid, &err) < 0)
+		fail_msg("%s", err.message);
+	fh_cgroup_read(c, &use);
+	assert_int_equal(use.pids, 1);
+	assert_int_equal(fh_cgroup_kill(c), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, SIGKILL);
 	destroy(c);
 }
 
@@ -487,6 +520,7 @@ int main(void)
 	    cmocka_unit_test(makes_limits_that_can_be_read_back),
 	    cmocka_unit_test(makes_no_cpu_group_it_does_not_need),
 	    cmocka_unit_test(counts_what_a_child_used),
+	    cmocka_unit_test(moves_a_process_from_outside),
 	    cmocka_unit_test(sees_memory_run_out),
 	    cmocka_unit_test(counts_refused_forks),
 	    cmocka_unit_test(kills_all_that_live_there),
