@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the programs in script/: what they need, where they build, how they speak. Not a program itself.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
