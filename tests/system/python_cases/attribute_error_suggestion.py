@@ -1,0 +1,4 @@
+class Thing:
+    def __init__(self):
+        self.temperature = 3
+print(Thing().temperatur)

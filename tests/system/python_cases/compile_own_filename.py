@@ -1,0 +1,2 @@
+code = compile("def f():\n    return missing\nf()\n", "<generated>", "exec")
+exec(code)

@@ -1,0 +1,5 @@
+import os
+os.chdir("/")
+def f():
+    raise ValueError("elsewhere")
+f()

@@ -1,0 +1,5 @@
+def deco(f):
+    raise TypeError("not today")
+@deco
+def g():
+    pass

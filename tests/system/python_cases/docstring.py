@@ -1,0 +1,2 @@
+"""The words at the top."""
+print(__doc__)

@@ -1,0 +1,4 @@
+# only: status
+import sys
+del sys.excepthook
+1 / 0

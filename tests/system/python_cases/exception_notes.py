@@ -1,0 +1,5 @@
+# since: 3.11
+e = ValueError("with notes")
+e.add_note("first note")
+e.add_note("second\nnote")
+raise e

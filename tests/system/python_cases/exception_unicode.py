@@ -1,0 +1,1 @@
+raise ValueError("ünï 漢字 \udc80")

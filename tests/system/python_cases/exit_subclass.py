@@ -1,0 +1,3 @@
+class Stop(SystemExit):
+    pass
+raise Stop(9)

@@ -1,0 +1,4 @@
+try:
+    raise OSError(2, "No such thing", "name")
+finally:
+    print("finally")

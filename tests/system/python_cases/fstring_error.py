@@ -1,0 +1,2 @@
+name = "n"
+print(f"{name!r:>10} {name.nothing} end")

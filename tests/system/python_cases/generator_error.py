@@ -1,0 +1,5 @@
+def gen():
+    yield 1
+    raise StopIteration
+for x in gen():
+    print(x)

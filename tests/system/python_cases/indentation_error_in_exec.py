@@ -1,0 +1,1 @@
+exec("if 1:\npass")

@@ -1,0 +1,2 @@
+print("ask")
+input("name? ")

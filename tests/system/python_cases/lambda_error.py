@@ -1,0 +1,2 @@
+f = lambda x: x["a"]
+f(f)

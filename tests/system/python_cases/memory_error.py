@@ -1,0 +1,3 @@
+def f():
+    return bytearray(1 << 62)
+f()

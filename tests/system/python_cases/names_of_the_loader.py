@@ -1,0 +1,4 @@
+_ = "mine"
+print(_)
+del _
+print("_" in globals())

@@ -1,0 +1,3 @@
+print("before")
+def f(:
+    pass

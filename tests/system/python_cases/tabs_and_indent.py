@@ -1,0 +1,4 @@
+if True:
+	def f():
+		return   1  +  "a"
+	f()

@@ -1,0 +1,2 @@
+import threading
+print(threading.current_thread() is threading.main_thread(), threading.active_count())

@@ -1,0 +1,5 @@
+import warnings
+warnings.simplefilter("error")
+def f():
+    warnings.warn("now an error")
+f()

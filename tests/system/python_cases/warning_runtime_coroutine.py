@@ -1,0 +1,5 @@
+async def co():
+    pass
+def f():
+    co()
+f()

@@ -1,0 +1,5 @@
+import warnings
+def f():
+    warnings.warn("careful")
+f()
+warnings.warn("again", DeprecationWarning)

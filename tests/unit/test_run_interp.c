@@ -1,0 +1,627 @@
+/* Interpreters are found, asked once, and show nothing of a home directory but themselves. */
+#include "run/interp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/own.h"
+#include "run/interp_impl.h"
+
+#define SYSTEM_PYTHON "/usr/bin/python3"
+
+/* Everything happens below `base`, a folder without links in its name; HOME is base/home, PATH the system's.
+ */
+static char base[256];
+
+static const char *at(const char *name)
+{
+	static char paths[8][512];
+	static unsigned turn;
+	char *path = paths[turn++ % FH_ARRAY_LEN(paths)];
+
+	assert_true(snprintf(path, sizeof(paths[0]), "%s/%s", base, name) < (int)sizeof(paths[0]));
+	return path;
+}
+
+static void write_file(const char *name, mode_t mode, const char *text)
+{
+	fh_autofd int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fh_write_all(fd, text, strlen(text)), 0);
+	assert_int_equal(fchmod(fd, mode), 0);
+}
+
+static void make_dirs(const char *const *names, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		assert_int_equal(mkdir(at(names[k]), 0755), 0);
+}
+
+static void remove_below(const char *path)
+{
+	char command[600];
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		snprintf(command, sizeof(command), "%s", path);
+		execl("/bin/rm", "rm", "-rf", "--", command, (char *)NULL);
+		_exit(127);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* A virtual environment as `python -m venv --without-pip` makes it. */
+static void make_environment(const char *name)
+{
+	char path[512];
+	const char *const dirs[] = {"", "/bin", "/lib"};
+
+	for (size_t k = 0; k < FH_ARRAY_LEN(dirs); k++) {
+		snprintf(path, sizeof(path), "%s%s", name, dirs[k]);
+		assert_int_equal(mkdir(at(path), 0755), 0);
+	}
+	snprintf(path, sizeof(path), "%s/bin/python3", name);
+	assert_int_equal(symlink(SYSTEM_PYTHON, at(path)), 0);
+	snprintf(path, sizeof(path), "%s/pyvenv.cfg", name);
+	write_file(path, 0644, "home = /usr/bin\ninclude-system-site-packages = false\n");
+}
+
+static int setup(void **state)
+{
+	static const char *const dirs[] = {"home", "empty"};
+	const char *tmp = getenv("TMPDIR");
+	char made[200];
+
+	snprintf(made, sizeof(made), "%s/fh-interp-XXXXXX", tmp ? tmp : "/tmp");
+	assert_non_null(mkdtemp(made));
+	fh_autofree char *real = realpath(made, NULL);
+	assert_non_null(real);
+	snprintf(base, sizeof(base), "%s", real);
+	make_dirs(dirs, FH_ARRAY_LEN(dirs));
+	setenv("HOME", at("home"), 1);
+	setenv("PATH", "/usr/bin:/bin", 1);
+	unsetenv("XDG_CACHE_HOME");
+	unsetenv("PYENV_VERSION");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	assert_int_equal(chdir("/"), 0);
+	remove_below(base);
+	return 0;
+}
+
+static void need_python(void)
+{
+	if (access(SYSTEM_PYTHON, X_OK) < 0) {
+		print_message("SKIP: no %s on this machine\n", SYSTEM_PYTHON);
+		skip();
+	}
+}
+
+static struct fh_interp find(const char *wanted, enum fh_interp_user user)
+{
+	struct fh_interp i = {0};
+	struct fh_err err = {0};
+
+	if (fh_interp_find(wanted, user, &i, &err) != 0)
+		fail_msg("%s: %s", wanted ? wanted : "(first)", err.message);
+	return i;
+}
+
+static struct fh_err refusal(const char *wanted, enum fh_interp_user user)
+{
+	struct fh_interp i = {.executable = (char *)1};
+	struct fh_err err = {0};
+	int rc = fh_interp_find(wanted, user, &i, &err);
+
+	assert_true(rc < 0);
+	assert_int_equal(rc, err.code);
+	assert_ptr_equal(i.executable, (char *)1);
+	assert_true(err.message[0] && !strchr(err.message, '\n'));
+	return err;
+}
+
+static void the_systems_own_needs_nothing(void **state)
+{
+	need_python();
+	struct fh_interp i = find(SYSTEM_PYTHON, FH_INTERP_OTHER_USER);
+
+	assert_string_equal(i.executable, SYSTEM_PYTHON);
+	assert_int_equal(i.n_trees, 0);
+	assert_int_not_equal(access(at("home/.cache"), F_OK), 0); /* it was not asked */
+	fh_interp_finish(&i);
+	i = find(NULL, FH_INTERP_OTHER_USER);
+	assert_string_equal(i.executable, SYSTEM_PYTHON);
+	fh_interp_finish(&i);
+	assert_int_equal(symlink(SYSTEM_PYTHON, at("home/py")), 0);
+	i = find(at("home/py"), FH_INTERP_SAME_USER);
+	assert_true(fh_trees_visible(i.executable)); /* and not the link in a home directory */
+	assert_int_equal(i.n_trees, 0);
+	fh_interp_finish(&i);
+}
+
+static void an_environment_stays_one(void **state)
+{
+	need_python();
+	make_environment("home/env");
+	assert_int_equal(symlink(at("home/env"), at("link")), 0);
+	assert_int_equal(chdir(base), 0);
+	const char *const names[] = {at("home/env/bin/python3"), at("link/bin/python3"),
+				     "home/env/bin/python3", "./home/../home/env/bin/python3"};
+
+	for (size_t k = 0; k < FH_ARRAY_LEN(names); k++) {
+		struct fh_interp i = find(names[k], FH_INTERP_OTHER_USER);
+		assert_string_equal(i.executable, at("home/env/bin/python3"));
+		assert_int_equal(i.n_trees, 1);
+		assert_string_equal(i.trees[0], at("home/env"));
+		assert_int_equal(strspn(i.version, "0123456789."), strlen(i.version));
+		assert_non_null(strchr(strchr(i.version, '.') + 1, '.'));
+		fh_interp_finish(&i);
+	}
+}
+
+static void an_environment_in_a_project_shows_only_itself(void **state)
+{
+	need_python();
+	make_environment("project");
+	write_file("project/secret.txt", 0644, "secret");
+	/* The same as a home directory that is an environment. */
+	for (int as_home = 0; as_home < 2; as_home++) {
+		if (as_home)
+			setenv("HOME", at("project"), 1);
+		struct fh_interp i = find(at("project/bin/python3"), FH_INTERP_OTHER_USER);
+		assert_true(fh_trees_cover(&i, at("project/bin/python3")));
+		assert_true(fh_trees_cover(&i, at("project/pyvenv.cfg")));
+		assert_true(fh_trees_cover(&i, at("project/lib")));
+		assert_false(fh_trees_cover(&i, at("project/secret.txt")));
+		assert_false(fh_trees_cover(&i, at("project")));
+		fh_interp_finish(&i);
+	}
+}
+
+static void links_on_the_way_are_shown(void **state)
+{
+	static const char *const dirs[] = {"real", "home/hop"};
+	char config[600];
+
+	need_python();
+	make_dirs(dirs, FH_ARRAY_LEN(dirs));
+	make_environment("env");
+	assert_int_equal(unlink(at("env/bin/python3")), 0);
+	assert_int_equal(symlink(SYSTEM_PYTHON, at("real/python3")), 0);
+	assert_int_equal(symlink("../../real/python3", at("home/hop/python")), 0);
+	assert_int_equal(symlink(at("home/hop/python"), at("env/bin/python3")), 0);
+	snprintf(config, sizeof(config), "home = /usr/bin\n");
+	write_file("env/pyvenv.cfg", 0644, config);
+	struct fh_interp i = find(at("env/bin/python3"), FH_INTERP_SAME_USER);
+
+	assert_true(fh_trees_cover(&i, at("home/hop/python")));
+	assert_true(fh_trees_cover(&i, at("real/python3")));
+	assert_false(fh_trees_cover(&i, at("home/hop")));
+	assert_false(fh_trees_cover(&i, at("real")));
+	fh_interp_finish(&i);
+}
+
+static void a_script_is_asked_for_what_it_starts(void **state)
+{
+	need_python();
+	write_file("wrapper", 0755, "#!/bin/sh\necho noise\nexec " SYSTEM_PYTHON " \"$@\"\n");
+	struct fh_interp i = find(at("wrapper"), FH_INTERP_OTHER_USER);
+
+	assert_string_equal(i.executable, SYSTEM_PYTHON);
+	assert_int_equal(i.n_trees, 0);
+	fh_interp_finish(&i);
+}
+
+static void what_is_no_interpreter_is_said_so(void **state)
+{
+	static const struct {
+		const char *name;
+		enum fh_err_kind kind;
+		int code;
+		const char *says;
+	} cases[] = {
+	    {"missing", FH_ERR_NOT_FOUND, -ENOENT, "there is no"},
+	    {"no/such/folder/python3", FH_ERR_NOT_FOUND, -ENOENT, "there is no"},
+	    {"dangling", FH_ERR_NOT_FOUND, -ENOENT, "does not exist"},
+	    {"empty", FH_ERR_NOT_EXEC, -EISDIR, "is a directory"},
+	    {"text", FH_ERR_NOT_EXEC, -EACCES, "not executable"},
+	    {"junk", FH_ERR_NOT_EXEC, -ENOEXEC, "neither"},
+	    {"short", FH_ERR_NOT_EXEC, -ENOEXEC, "not a program"},
+	    {"shebang", FH_ERR_NOT_EXEC, -ENOENT, "/no/such/shell"},
+	    {"failing", FH_ERR_NOT_EXEC, -ENOEXEC, "the reason?[0m, at last"},
+	    {"silent", FH_ERR_NOT_EXEC, -ENOEXEC, "no reason"},
+	    {"cat", FH_ERR_NOT_EXEC, -ENOEXEC, "does not work as a Python interpreter"},
+	    {"flood", FH_ERR_NOT_EXEC, -E2BIG, "does not work as a Python interpreter"},
+	};
+
+	assert_int_equal(symlink(at("gone"), at("dangling")), 0);
+	assert_int_equal(symlink("/bin/cat", at("cat")), 0);
+	write_file("text", 0644, "#!/bin/sh\n");
+	write_file("junk", 0755, "print('hello')\n");
+	write_file("short", 0755, "x");
+	write_file("shebang", 0755, "#! /no/such/shell -e\n");
+	write_file("failing", 0755,
+		   "#!/bin/sh\necho first >&2\nprintf 'the reason\\033[0m, at last\\n' >&2\nexit 3\n");
+	write_file("silent", 0755, "#!/bin/sh\nexit 0\n");
+	write_file("flood", 0755, "#!/bin/sh\nexec cat /dev/zero\n");
+	for (size_t k = 0; k < FH_ARRAY_LEN(cases); k++) {
+		struct fh_err err = refusal(at(cases[k].name), FH_INTERP_SAME_USER);
+		print_message("  %s\n", err.message);
+		assert_int_equal(err.kind, cases[k].kind);
+		assert_int_equal(err.code, cases[k].code);
+		assert_non_null(strstr(err.message, cases[k].says));
+	}
+	assert_int_equal(refusal("", FH_INTERP_SAME_USER).kind, FH_ERR_USAGE);
+	assert_int_equal(refusal("no-such-python", FH_INTERP_SAME_USER).kind, FH_ERR_NOT_FOUND);
+}
+
+static void nothing_that_was_asked_stays(void **state)
+{
+	char text[600], number[32] = "";
+	uint64_t began = fh_now_ns();
+
+	need_python();
+	snprintf(text, sizeof(text), "#!/bin/sh\nsleep 1000 &\necho $! >%s\nexec " SYSTEM_PYTHON " \"$@\"\n",
+		 at("sleeper"));
+	write_file("wrapper", 0755, text);
+	struct fh_interp i = find(at("wrapper"), FH_INTERP_SAME_USER);
+	fh_interp_finish(&i);
+	assert_true(fh_now_ns() - began < UINT64_C(8000000000)); /* it did not wait for the sleeper */
+	assert_true(fh_read_small_at(AT_FDCWD, at("sleeper"), number, sizeof(number)) > 0);
+	pid_t pid = (pid_t)strtol(number, NULL, 10);
+	/* Killed; init (or whoever is its reaper) may need a moment to reap it. */
+	for (int k = 0; k < 200; k++) {
+		char stat_path[64], stat_text[256] = "";
+		snprintf(stat_path, sizeof(stat_path), "/proc/%d/stat", (int)pid);
+		if (fh_read_small_at(AT_FDCWD, stat_path, stat_text, sizeof(stat_text)) <= 0 ||
+		    strstr(stat_text, ") Z"))
+			return;
+		usleep(10000);
+	}
+	fail_msg("process %d lives on", (int)pid);
+}
+
+static void others_must_be_able_to_read(void **state)
+{
+	char path[600];
+
+	need_python();
+	make_environment("env");
+	/* The environment's parents are nobody's business: the tree is mounted. */
+	assert_int_equal(chmod(base, 0700), 0);
+	struct fh_interp i = find(at("env/bin/python3"), FH_INTERP_OTHER_USER);
+	fh_interp_finish(&i);
+	assert_int_equal(chmod(at("env/bin"), 0750), 0);
+	i = find(at("env/bin/python3"), FH_INTERP_SAME_USER);
+	fh_interp_finish(&i);
+	assert_non_null(strstr(refusal(at("env/bin/python3"), FH_INTERP_OTHER_USER).message, "mode 0750"));
+	assert_int_equal(chmod(at("env/bin"), 0755), 0);
+	assert_int_equal(chmod(at("env"), 0700), 0);
+	snprintf(path, sizeof(path), "%s:/usr/bin", at("env/bin"));
+	setenv("PATH", path, 1);
+	i = find(NULL, FH_INTERP_SAME_USER);
+	assert_string_equal(i.executable, at("env/bin/python3"));
+	fh_interp_finish(&i);
+	i = find(NULL, FH_INTERP_OTHER_USER);
+	assert_string_equal(i.executable, SYSTEM_PYTHON);
+	fh_interp_finish(&i);
+	struct fh_err err = refusal("python3", FH_INTERP_OTHER_USER);
+	assert_int_equal(err.kind, FH_ERR_NOT_EXEC);
+	assert_int_equal(err.code, -EACCES);
+	assert_non_null(strstr(err.message, "mode 0700"));
+}
+
+static void path_is_searched_as_a_shell_does(void **state)
+{
+	char path[1200];
+
+	need_python();
+	write_file("text", 0644, "#!/bin/sh\n");
+	assert_int_equal(mkdir(at("empty/python3"), 0755), 0);
+	snprintf(path, sizeof(path), "%s:/no/such:%s:/usr/bin", at("empty"), at("home"));
+	setenv("PATH", path, 1);
+	write_file("home/python3", 0755, "#!/no/such\n");
+	struct fh_interp i = find(NULL, FH_INTERP_SAME_USER);
+	assert_string_equal(i.executable, SYSTEM_PYTHON);
+	fh_interp_finish(&i);
+	assert_non_null(strstr(refusal("python3", FH_INTERP_SAME_USER).message, "/no/such"));
+	setenv("PATH", at("empty"), 1);
+	struct fh_err err = refusal(NULL, FH_INTERP_SAME_USER);
+	assert_int_equal(err.kind, FH_ERR_NOT_FOUND);
+	assert_non_null(strstr(err.message, "PATH"));
+	setenv("PATH", at("home"), 1);
+	assert_int_equal(refusal(NULL, FH_INTERP_SAME_USER).kind, FH_ERR_NOT_EXEC);
+}
+
+/* The one file in the cache folder. */
+static void cached_file(char path[512])
+{
+	fh_autodir DIR *dir = opendir(at("home/.cache/fumehood"));
+	struct dirent *e;
+	int n = 0;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir))) {
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(path, 512, "%s/%s", at("home/.cache/fumehood"), e->d_name);
+		n++;
+	}
+	assert_int_equal(n, 1);
+}
+
+static void replace_in_file(const char *path, const char *what, const char *by)
+{
+	fh_autobuf text, changed;
+	const char *found;
+
+	fh_buf_init(&text, 1 << 20);
+	fh_buf_init(&changed, 1 << 20);
+	assert_int_equal(fh_read_file_at(AT_FDCWD, path, &text), 0);
+	found = strstr(fh_buf_str(&text), what);
+	assert_non_null(found);
+	fh_buf_add(&changed, text.data, (size_t)(found - text.data));
+	fh_buf_adds(&changed, by);
+	fh_buf_adds(&changed, found + strlen(what));
+	fh_autofd int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	assert_int_equal(fh_write_all(fd, changed.data, changed.len), 0);
+}
+
+static void assert_version(const char *name, const char *want)
+{
+	struct fh_interp i = find(at(name), FH_INTERP_SAME_USER);
+
+	assert_string_equal(i.version, want);
+	fh_interp_finish(&i);
+}
+
+static void an_answer_is_kept(void **state)
+{
+	char path[512], true_version[32], line[64];
+	struct stat st;
+
+	need_python();
+	make_environment("env");
+	struct fh_interp i = find(at("env/bin/python3"), FH_INTERP_SAME_USER);
+	snprintf(true_version, sizeof(true_version), "%s", i.version);
+	snprintf(line, sizeof(line), "version\t%s", i.version);
+	fh_interp_finish(&i);
+	cached_file(path);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	/* What is kept is used, ... */
+	replace_in_file(path, line, "version\t9.9.9");
+	assert_version("env/bin/python3", "9.9.9");
+	/* ... but not by others' leave, ... */
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_version("env/bin/python3", true_version);
+	/* ... (asked again, it was written anew, private) ... */
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	/* ... nor damaged, ... */
+	replace_in_file(path, "fumehood-probe end", "fumehood-probe en");
+	assert_version("env/bin/python3", true_version);
+	replace_in_file(path, "interp 1", "interp 2");
+	assert_version("env/bin/python3", true_version);
+	assert_int_equal(truncate(path, 0), 0);
+	assert_version("env/bin/python3", true_version);
+	/* ... nor once the environment has changed. */
+	replace_in_file(path, line, "version\t9.9.9");
+	assert_version("env/bin/python3", "9.9.9");
+	write_file("env/pyvenv.cfg", 0644, "home = /usr/bin\n");
+	assert_version("env/bin/python3", true_version);
+}
+
+static void try_environment(void)
+{
+	struct fh_interp i = find(at("env/bin/python3"), FH_INTERP_SAME_USER);
+
+	fh_interp_finish(&i);
+}
+
+static void no_cache_is_no_trouble(void **state)
+{
+	need_python();
+	make_environment("env");
+	write_file("home/.cache", 0644, "a file");
+	try_environment();
+	setenv("XDG_CACHE_HOME", at("no/such"), 1);
+	try_environment();
+	/* A folder where anybody can write is not used. */
+	assert_int_equal(chmod(at("empty"), 0777), 0);
+	setenv("XDG_CACHE_HOME", at("empty"), 1);
+	try_environment();
+	assert_int_not_equal(access(at("empty/fumehood"), F_OK), 0);
+	unsetenv("XDG_CACHE_HOME");
+	unsetenv("HOME");
+	try_environment();
+}
+
+static void an_answer_has_a_form(void **state)
+{
+	static const char *const bad[] = {
+	    "",
+	    "fumehood-probe 1\n",
+	    "fumehood-probe 1\nfumehood-probe end\n",
+	    "fumehood-probe 1\nexecutable\t/x\nfumehood-probe end\n",
+	    "fumehood-probe 1\nversion\t3.1\nfumehood-probe end\n",
+	    "fumehood-probe 1\nexecutable\t/x\nversion\t3.1\n",
+	    "fumehood-probe 1\nexecutable\t/x\nversion\t3.1\nfumehood-probe end",
+	    "fumehood-probe 1\nexecutable\tx\nversion\t3.1\nfumehood-probe end\n",
+	    "fumehood-probe 1\nexecutable /x\nversion\t3.1\nfumehood-probe end\n",
+	    "fumehood-probe 1\nexecutable\t/x\nversion\t3.1; rm\nfumehood-probe end\n",
+	    "fumehood-probe 1\nexecutable\t/x\nversion\t3.1\nother\t/x\nfumehood-probe end\n",
+	    "fumehood-probe 1\nexecutable\t/x\ty\nversion\t3.1\nfumehood-probe end\n",
+	    "fumehood-probe 1\nexecutable\t/x\033\nversion\t3.1\nfumehood-probe end\n",
+	    "xfumehood-probe 1\nexecutable\t/x\nversion\t3.1\nfumehood-probe end\n",
+	    "fumehood-probe 2\nexecutable\t/x\nversion\t3.1\nfumehood-probe end\n",
+	};
+	struct fh_probe p = {0};
+
+	for (size_t k = 0; k < FH_ARRAY_LEN(bad); k++)
+		assert_int_equal(fh_probe_parse(strdup(bad[k]), &p), -EBADMSG);
+	assert_int_equal(fh_probe_parse(NULL, &p), -EBADMSG);
+	assert_null(p.text);
+	assert_int_equal(
+	    fh_probe_parse(strdup("noise\nfumehood-probe 1\nexecutable\t/a b\nversion\t3.1\nneed\t/c\n"
+				  "library\t/d\nfumehood-probe end\nmore noise"),
+			   &p),
+	    0);
+	assert_string_equal(p.executable, "/a b");
+	assert_int_equal(p.n_paths, 2);
+	assert_int_equal(p.paths[0].kind, FH_PROBE_NEED);
+	assert_string_equal(p.paths[1].path, "/d");
+	fh_probe_finish(&p);
+	/* More paths than there is room for. */
+	fh_autobuf many;
+	fh_buf_init(&many, 1 << 20);
+	fh_buf_adds(&many, "fumehood-probe 1\nexecutable\t/x\nversion\t3.1\n");
+	for (int k = 0; k <= FH_PROBE_PATHS_MAX; k++)
+		fh_buf_addf(&many, "need\t/p%d\n", k);
+	fh_buf_adds(&many, "fumehood-probe end\n");
+	assert_int_equal(fh_probe_parse(fh_buf_take(&many), &p), -EBADMSG);
+}
+
+static void what_is_more_than_an_interpreter_is_refused(void **state)
+{
+	static const char *const refused[] = {"/",        "/home",        "/home/u",      "/root",
+					      "/etc",     "/etc/python3", "/proc/1/root", "/sys",
+					      "/dev/shm", "/usr",         "/var",         "/tmp",
+					      "/opt",     "relative",     "/a/../b",      "/a//b",
+					      "/a/./b",   "/data",        "/data/people", "/data/people/me",
+					      "/a/"};
+	static const char *const accepted[] = {"/home/u/env", "/root/env",           "/opt/python",
+					       "/usr/local",  "/data/people/me/env", "/data/people/you",
+					       "/homely",     "/var/lib/python",     "/data/..people"};
+
+	for (size_t k = 0; k < FH_ARRAY_LEN(refused); k++) {
+		if (!fh_trees_refused(refused[k], "/data/people/me"))
+			fail_msg("%s is not refused", refused[k]);
+	}
+	for (size_t k = 0; k < FH_ARRAY_LEN(accepted); k++) {
+		if (fh_trees_refused(accepted[k], "/data/people/me"))
+			fail_msg("%s is refused", accepted[k]);
+	}
+}
+
+static void trees_are_few_and_true(void **state)
+{
+	static const char *const dirs[] = {"a", "a/b", "a/b/c", "ab", "z"};
+	struct fh_interp i = {0};
+	char name[64];
+
+	make_dirs(dirs, FH_ARRAY_LEN(dirs));
+	assert_int_equal(symlink(at("z"), at("a/link")), 0);
+	assert_int_equal(symlink(at("home"), at("dressed")), 0);
+	assert_int_equal(mkfifo(at("fifo"), 0600), 0);
+	assert_int_equal(fh_trees_add(&i, at("a/b/c"), at("home")), 0);
+	assert_int_equal(fh_trees_add(&i, at("ab"), at("home")), 0);
+	assert_int_equal(fh_trees_add(&i, at("a/b"), at("home")), 0); /* takes a/b/c in */
+	assert_int_equal(fh_trees_add(&i, at("a/b/c"), at("home")), 0);
+	assert_int_equal(i.n_trees, 2);
+	assert_int_equal(fh_trees_add(&i, at("a/link"), at("home")), 0); /* under both names */
+	assert_int_equal(i.n_trees, 4);
+	assert_string_equal(i.trees[3], at("z"));
+	assert_int_equal(fh_trees_add(&i, at("dressed"), at("home")), -EPERM);
+	assert_int_equal(fh_trees_add(&i, base, at("home")), -EPERM);
+	assert_int_equal(fh_trees_add(&i, at("fifo"), at("home")), -EPERM);
+	assert_int_equal(fh_trees_add(&i, at("none"), at("home")), -ENOENT);
+	assert_int_equal(fh_trees_add(&i, "/usr/lib", at("home")), 0);
+	assert_int_equal(i.n_trees, 4);
+	for (int k = 0; k < FH_INTERP_TREES_MAX - 4; k++) {
+		snprintf(name, sizeof(name), "d%d", k);
+		assert_int_equal(mkdir(at(name), 0755), 0);
+		assert_int_equal(fh_trees_add(&i, at(name), at("home")), 0);
+	}
+	assert_int_equal(mkdir(at("last"), 0755), 0);
+	assert_int_equal(fh_trees_add(&i, at("last"), at("home")), -E2BIG);
+	assert_int_equal(i.n_trees, FH_INTERP_TREES_MAX);
+	fh_interp_finish(&i);
+}
+
+/* The whole of it: a program from a descriptor, of more than an argument can hold. */
+static void a_program_runs(void **state)
+{
+	const char *const args[] = {"one", "two words"};
+	fh_autofree char **argv = NULL;
+	char said[256] = "";
+	struct fh_err err;
+	int out[2], status, source;
+
+	need_python();
+	struct fh_interp i = find(SYSTEM_PYTHON, FH_INTERP_SAME_USER);
+	assert_int_equal(fh_interp_python_argv(&i, args, FH_ARRAY_LEN(args), &argv, &err), 0);
+	source = memfd_create("source", MFD_CLOEXEC);
+	assert_true(source >= 0);
+	for (int k = 0; k < 20000; k++)
+		assert_int_equal(fh_write_all(source, "# a comment\n", 12), 0);
+	const char *text =
+	    "import sys, os\nprint(__name__, sys.argv, os.path.exists('/proc/self/fd/3'))\nsys.exit(7)\n";
+	assert_int_equal(fh_write_all(source, text, strlen(text)), 0);
+	assert_int_equal(lseek(source, 0, SEEK_SET), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		int high = fcntl(source, F_DUPFD, 10);
+		dup2(out[1], 1);
+		dup2(high, FH_INTERP_SOURCE_FD);
+		close(high);
+		execv(argv[0], argv);
+		_exit(126);
+	}
+	close(out[1]);
+	close(source);
+	for (size_t n = 0; n < sizeof(said) - 1;) {
+		ssize_t got = read(out[0], said + n, sizeof(said) - 1 - n);
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+	}
+	close(out[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_string_equal(said, "__main__ ['<sandbox>', 'one', 'two words'] False\n");
+	assert_int_equal(WEXITSTATUS(status), 7);
+	fh_interp_finish(&i);
+}
+
+#define EACH(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    EACH(the_systems_own_needs_nothing),
+	    EACH(an_environment_stays_one),
+	    EACH(an_environment_in_a_project_shows_only_itself),
+	    EACH(links_on_the_way_are_shown),
+	    EACH(a_script_is_asked_for_what_it_starts),
+	    EACH(what_is_no_interpreter_is_said_so),
+	    EACH(nothing_that_was_asked_stays),
+	    EACH(others_must_be_able_to_read),
+	    EACH(path_is_searched_as_a_shell_does),
+	    EACH(an_answer_is_kept),
+	    EACH(no_cache_is_no_trouble),
+	    EACH(an_answer_has_a_form),
+	    EACH(what_is_more_than_an_interpreter_is_refused),
+	    EACH(trees_are_few_and_true),
+	    EACH(a_program_runs),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
