@@ -5,6 +5,8 @@
  * review: tests/golden/syscalls-<arch>-level<n>.txt. To write them anew after a change that is meant:
  *
  *     FH_GOLDEN_WRITE=1 meson test -C build isolate_seccomp
+ *
+ * on each architecture (qemu-user will do): a row that is changed changes both.
  */
 #include "filter_eval.h"
 

@@ -87,6 +87,7 @@ static void sockets_of_known_families_only(void **state)
 	    {SYS_socket, {AF_INET, SOCK_STREAM, 0}, YES, NO_AF},
 	    {SYS_socket, {AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP}, YES, NO_AF},
 	    {SYS_socket, {AF_INET6, SOCK_DGRAM, IPPROTO_UDP}, YES, NO_AF},
+	    {SYS_socket, {AF_INET, SOCK_STREAM | 0x10, 0}, YES, NO_AF}, /* the kernel's to refuse */
 	    {SYS_socket, {AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0}, YES, NO_AF},
 	    {SYS_socket, {AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0}, YES, NO_AF},
 	    {SYS_socket, {AF_INET, SOCK_STREAM, IPPROTO_UDP}, BOTH(NO_AF)},
