@@ -1,8 +1,8 @@
 /* The system call filter of a level, as classic BPF bytes ready for seccomp(2).
  *
  * Built in the supervisor by our own small assembler, from one table of calls and argument rules
- * (isolate/seccomp_table.c): building takes microseconds, where libseccomp takes three milliseconds for the like,
- * which is more than the rest of a start. */
+ * (isolate/seccomp_table.c): building takes microseconds, where libseccomp takes three milliseconds for the
+ * like, which is more than the rest of a start. */
 #ifndef FH_ISOLATE_SECCOMP_H
 #define FH_ISOLATE_SECCOMP_H
 

@@ -173,7 +173,7 @@ static unsigned ioctl_rule(struct fh_asm *a, const struct fh_policy *policy, uns
 {
 	static const struct span allowed[] = {
 	    {FICLONE, FICLONE},
-	    {FICLONERANGE, FICLONERANGE}, /* cp */
+	    {FICLONERANGE, FICLONERANGE},       /* cp */
 	    {FS_IOC_GETFLAGS, FS_IOC_GETFLAGS}, /* lsattr */
 	    {FS_IOC_FSGETXATTR, FS_IOC_FSGETXATTR},
 	};
