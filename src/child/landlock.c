@@ -45,5 +45,10 @@ int fh_child_landlock_ruleset(const struct fh_plan *plan)
 			fh_child_die(plan, FH_STEP_LANDLOCK_RULES, rc, (int)i);
 		fh_sys_close((int)at);
 	}
-	return (int)fd;
+	/* Above the numbers that the standard streams and the status pipe move to. */
+	long high = fh_sys_fcntl((int)fd, F_DUPFD_CLOEXEC, 10);
+	if (high < 0)
+		fh_child_die(plan, FH_STEP_LANDLOCK_RULES, high, -1);
+	fh_sys_close((int)fd);
+	return (int)high;
 }

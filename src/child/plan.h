@@ -52,12 +52,13 @@ struct fh_plan_op {
 	uint32_t uid;
 	int source; /* index into sources */
 	bool recursive;
-	bool optional; /* a target that does not exist is passed over */
+	bool optional; /* a target that does not exist is passed over; for MKDIR and FILE: that exists already */
+	bool strict;   /* no component of the target may be a link: it may lie in a folder others filled */
 };
 
 struct fh_plan_rlimit {
 	int resource;
-	uint64_t value; /* soft and hard */
+	uint64_t soft, hard;
 };
 
 struct fh_plan_rule {

@@ -32,7 +32,7 @@ static void set_stdio(const struct fh_plan *plan)
 static void set_rlimits(const struct fh_plan *plan)
 {
 	for (size_t i = 0; i < plan->n_rlimits; i++) {
-		struct rlimit64 limit = {plan->rlimits[i].value, plan->rlimits[i].value};
+		struct rlimit64 limit = {plan->rlimits[i].soft, plan->rlimits[i].hard};
 		long rc = FH_SYS(SYS_prlimit64, 0, plan->rlimits[i].resource, &limit, NULL);
 
 		if (rc < 0)

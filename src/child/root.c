@@ -11,10 +11,54 @@
 
 #include "sys/mounts.h"
 
+/* Opens the folder that holds a strict target, following no link, and points *ret_name at the last component. */
+static long open_parent(const char *target, const char **ret_name)
+{
+	char parent[4096];
+	size_t cut = 0, i;
+
+	for (i = 0; target[i]; i++) {
+		if (i + 1 >= sizeof(parent))
+			return -ENAMETOOLONG;
+		if (target[i] == '/')
+			cut = i;
+		parent[i] = target[i];
+	}
+	parent[cut] = '\0';
+	*ret_name = target + cut + 1;
+	return fh_sys_openat2(AT_FDCWD, parent, O_PATH | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+static long make_dir(const struct fh_plan_op *op)
+{
+	const char *name = op->target;
+	long dir = AT_FDCWD, rc;
+
+	if (op->strict)
+		dir = open_parent(op->target, &name);
+	if (dir < 0 && dir != AT_FDCWD)
+		return dir;
+	rc = fh_sys_mkdirat((int)dir, name, op->mode);
+	if (dir >= 0)
+		fh_sys_close((int)dir);
+	return rc == -EEXIST && op->optional ? 0 : rc;
+}
+
 static long write_file(const struct fh_plan_op *op)
 {
-	long fd = fh_sys_openat(AT_FDCWD, op->target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, op->mode);
+	const char *name = op->target;
+	long dir = AT_FDCWD, fd;
 	size_t done = 0;
+
+	if (op->strict)
+		dir = open_parent(op->target, &name);
+	if (dir < 0 && dir != AT_FDCWD)
+		return dir;
+	fd = fh_sys_openat((int)dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, op->mode);
+	if (dir >= 0)
+		fh_sys_close((int)dir);
+	if (fd == -EEXIST && op->optional)
+		return 0;
 
 	if (fd < 0)
 		return fd;
@@ -75,8 +119,14 @@ static long attach(int fd, const struct fh_plan_op *op)
 
 	if (op->attr)
 		rc = fh_sys_mount_setattr(fd, "", AT_EMPTY_PATH | (op->recursive ? AT_RECURSIVE : 0), &attr);
-	if (rc == 0)
+	if (rc == 0 && op->strict) {
+		long at = fh_sys_openat2(AT_FDCWD, op->target, O_PATH, 0, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+		rc = at < 0 ? at : fh_sys_move_mount(fd, (int)at, "");
+		if (at >= 0)
+			fh_sys_close((int)at);
+	} else if (rc == 0) {
 		rc = fh_sys_move_mount(fd, AT_FDCWD, op->target);
+	}
 	fh_sys_close(fd);
 	return rc;
 }
@@ -108,7 +158,7 @@ static void do_op(const struct fh_plan *plan, const struct fh_plan_op *op, int d
 	switch (op->kind) {
 	case FH_OP_MKDIR:
 		step = FH_STEP_MKDIR;
-		rc = fh_sys_mkdirat(AT_FDCWD, op->target, op->mode);
+		rc = make_dir(op);
 		break;
 	case FH_OP_FILE:
 		step = FH_STEP_FILE;
@@ -155,6 +205,8 @@ static void do_op(const struct fh_plan *plan, const struct fh_plan_op *op, int d
 	}
 	if (rc < 0 && op->optional && (rc == -ENOENT || rc == -ENOTDIR))
 		return;
+	if (rc < 0 && op->optional && step == FH_STEP_SYSCTL && (rc == -EACCES || rc == -EPERM))
+		return; /* not one that this kernel leaves to namespaces */
 	if (rc < 0)
 		fh_child_die(plan, step, rc, detail);
 }

@@ -65,10 +65,12 @@ static inline long fh_sys_open_tree(int dir, const char *path, unsigned flags)
 {
 	return FH_SYS(SYS_open_tree, dir, path, flags | OPEN_TREE_CLOEXEC);
 }
-/* Attaches the detached tree `fd` at dir/path. */
+/* Attaches the detached tree `fd` at dir/path, or at the fd `dir` itself where path is empty. */
 static inline long fh_sys_move_mount(int fd, int dir, const char *path)
 {
-	return FH_SYS(SYS_move_mount, fd, "", dir, path, MOVE_MOUNT_F_EMPTY_PATH);
+	unsigned flags = MOVE_MOUNT_F_EMPTY_PATH | (*path ? 0u : 0x40u /* MOVE_MOUNT_T_EMPTY_PATH */);
+
+	return FH_SYS(SYS_move_mount, fd, "", dir, path, flags);
 }
 static inline long fh_sys_mount_setattr(int dir, const char *path, unsigned flags, const struct fh_mount_attr *attr)
 {

@@ -1,0 +1,49 @@
+/* The sandbox's own root, level 2: from a policy and a few paths to the list of operations that build it from nothing.
+ *
+ * The stage is one tmpfs, limited to the policy's disk and inodes; of it only "w/..." is ever visible inside:
+ *   l0, l1, ...  host trees attached as lower layers        e, ef   an empty folder and an empty file, for masks
+ *   f/...        generated files shown over entries of /proc
+ *   w/...        what the program may write: work tmp home shm
+ *   u/...        upper layer of a copy-on-write workspace    r       the new root, a small tmpfs of its own
+ */
+#ifndef FH_ISOLATE_MOUNTS_H
+#define FH_ISOLATE_MOUNTS_H
+
+#include "isolate/planner.h"
+#include "policy/policy.h"
+
+enum fh_workspace_mode {
+	FH_WORKSPACE_EMPTY,  /* a fresh folder on the sandbox's disk */
+	FH_WORKSPACE_COPY,   /* a host folder, copy on write: changes go to the sandbox's disk */
+	FH_WORKSPACE_DIRECT, /* a host folder itself */
+};
+
+struct fh_root_spec {
+	const struct fh_policy *policy;
+	enum fh_workspace_mode workspace_mode;
+	const char *workspace;     /* real host path; for COPY and DIRECT */
+	int workspace_idmap_fd;    /* user namespace that maps its owner to the program's id; -1: none needed */
+	const char *const *trees;  /* further host folders shown read-only at their own path */
+	size_t n_trees;
+	const char *const *files;  /* further host files, likewise */
+	size_t n_files;
+	uint32_t program_id;       /* inner id that owns what is writable */
+	unsigned n_cpus;           /* processors the program sees */
+	bool all_cpus;             /* they are all the host has: no need to rewrite /proc/cpuinfo */
+	bool plain_trees;          /* no overlay on this host (allowed by the caller): bind the trees */
+	bool no_proc;              /* no private /proc on this host (allowed by the caller): leave it empty */
+};
+
+#define FH_INNER_WORK "/work"
+#define FH_INNER_HOME "/home/user"
+
+/* Appends the operations and sources. */
+int fh_mounts_plan(const struct fh_root_spec *spec, struct fh_planner *planner, struct fh_err *err);
+
+/* Options of the stage's tmpfs, in the planner's arena. */
+const char *fh_mounts_stage_options(const struct fh_policy *policy, struct fh_planner *planner);
+
+/* Inodes that the stage takes before the program makes any are not charged to it: allowance added to the limit. */
+#define FH_STAGE_INODES 512
+
+#endif
