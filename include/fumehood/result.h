@@ -23,11 +23,10 @@ enum fh_verdict {
 	FH_VERDICT_CPU,       /* processor time ran out */
 	FH_VERDICT_MEMORY,    /* the kernel or we ended it for memory */
 	FH_VERDICT_PIDS,      /* it was refused processes and then failed */
-	FH_VERDICT_DISK,      /* it filled its disk and then failed */
+	FH_VERDICT_DISK,      /* it filled its disk, or a file to the largest size, and then failed */
 	FH_VERDICT_INODES,    /* it ran out of files and then failed */
 	FH_VERDICT_OUTPUT,    /* it printed more than it may */
-	FH_VERDICT_POLICY,    /* it did what the policy answers with an end, such as a system call of a foreign ABI, or
-			       * wrote a file past its largest size */
+	FH_VERDICT_POLICY,    /* it did what the policy answers with an end: a system call of a foreign ABI */
 	FH_VERDICT_CANCELLED, /* the caller asked for its end */
 	FH_VERDICT_SANDBOX,   /* it did not run, or not as asked: our failure or the host's, never the program's */
 };

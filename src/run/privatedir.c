@@ -1,0 +1,126 @@
+/* Private folders of level 1; see privatedir.h. */
+#include "run/privatedir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/own.h"
+#include "isolate/pathguard.h"
+
+#define SWEEP_MS_MAX 2000
+
+/* Field 22 of /proc/<pid>/stat: ticks since boot; 0 when there is no such process. */
+static unsigned long long start_time(pid_t pid)
+{
+	char path[64], text[1024];
+	unsigned long long ticks = 0;
+	char *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (fh_read_small_at(AT_FDCWD, path, text, sizeof(text)) <= 0)
+		return 0;
+	p = strrchr(text, ')'); /* the name before it may hold anything */
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	if (p)
+		ticks = strtoull(p + 1, NULL, 10);
+	return ticks;
+}
+
+/* Opens $TMPDIR/fumehood-<uid>, which must be ours alone: in a shared folder somebody else may have made it first. */
+static int open_base(char *path, size_t cap, struct fh_err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct stat st;
+	int fd;
+
+	if (!tmp || tmp[0] != '/')
+		tmp = "/tmp";
+	if ((size_t)snprintf(path, cap, "%s/fumehood-%u", tmp, (unsigned)geteuid()) >= cap)
+		return fh_fail(err, -ENAMETOOLONG, "name a private folder in '%.80s'", tmp);
+	/* Searchable by all: the program, whose id is not ours, has its own folder below; the names are no secret. */
+	if (mkdir(path, 0711) < 0 && errno != EEXIST)
+		return fh_fail(err, -errno, "create the folder '%s'", path);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fh_fail(err, -errno, "open the folder '%s'", path);
+	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022)) {
+		close(fd);
+		return fh_fail(err, -EPERM, "use '%s', which is not ours alone", path);
+	}
+	return fd;
+}
+
+static int remove_tree(int base, const char *name, unsigned ms_max, struct fh_err *err)
+{
+	fh_autofd int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int rc = 0;
+
+	if (fd >= 0)
+		rc = fh_guard_empty(fd, fh_now_ns() + ms_max * 1000000ull, err);
+	if (rc == 0 && unlinkat(base, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		rc = fh_fail(err, -errno, "remove the folder '%s'", name);
+	return rc;
+}
+
+static void sweep(int base)
+{
+	fh_autodir DIR *dir = fdopendir(openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		unsigned long long ticks;
+		int pid, end = 0;
+
+		if (sscanf(entry->d_name, "%d-%llu-%*u%n", &pid, &ticks, &end) < 2 || entry->d_name[end])
+			continue;
+		if (start_time(pid) == ticks)
+			continue;
+		(void)remove_tree(base, entry->d_name, SWEEP_MS_MAX, NULL);
+	}
+}
+
+int fh_privatedir_create(uid_t uid, gid_t gid, char **ret, struct fh_err *err)
+{
+	static unsigned counter;
+	char base_path[512], name[96], *path = NULL;
+	fh_autofd int base = open_base(base_path, sizeof(base_path), err);
+
+	if (base < 0)
+		return base;
+	sweep(base);
+	snprintf(name, sizeof(name), "%d-%llu-%u", (int)getpid(), start_time(getpid()),
+		 __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED));
+	if (mkdirat(base, name, 0700) < 0)
+		return fh_fail(err, -errno, "create a private folder in '%s'", base_path);
+	if (uid != geteuid() && fchownat(base, name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0) {
+		int rc = fh_fail(err, -errno, "give the private folder to the program's user");
+		unlinkat(base, name, AT_REMOVEDIR);
+		return rc;
+	}
+	if (asprintf(&path, "%s/%s", base_path, name) < 0)
+		return fh_fail(err, -ENOMEM, "name a private folder");
+	*ret = path;
+	return 0;
+}
+
+int fh_privatedir_destroy(char *path, unsigned ms_max, struct fh_err *err)
+{
+	char *slash = strrchr(path, '/');
+	fh_autofd int base = -1;
+	int rc;
+
+	*slash = '\0';
+	base = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	rc = base < 0 ? fh_fail(err, -errno, "open the folder '%s'", path) : remove_tree(base, slash + 1, ms_max, err);
+	free(path);
+	return rc;
+}

@@ -1,0 +1,294 @@
+/* The life of a run: start, step, result, end; and its attempts, where the caller allowed weaker ones. */
+#include "run/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/own.h"
+#include "run/privatedir.h"
+#include "run/receipt.h"
+#include "sys/proc.h"
+
+#define REMOVE_MS_MAX 2000
+
+void fh_spec_init(struct fh_spec *spec)
+{
+	*spec = (struct fh_spec){
+		.stdin_fd = -1, .live_out_fd = -1, .live_err_fd = -1, .spill_out_fd = -1, .spill_err_fd = -1};
+}
+
+int fh_host_open(struct fh_host **ret, struct fh_err *err)
+{
+	struct fh_host *host = calloc(1, sizeof(*host));
+	int rc;
+
+	if (!host)
+		return fh_fail(err, -ENOMEM, "look at this host");
+	rc = fh_cgroup_host_open(&host->cgroups, err);
+	if (rc < 0) {
+		free(host);
+		return rc;
+	}
+	fh_cgroup_host_axes(host->cgroups, &host->axes);
+	*ret = host;
+	return 0;
+}
+
+void fh_host_close(struct fh_host *host)
+{
+	if (!host)
+		return;
+	fh_cgroup_host_close(host->cgroups);
+	free(host);
+}
+
+/* Everything an attempt opened and nothing the run itself needs. Processes must be gone. */
+static void finish_attempt(struct fh_run *run)
+{
+	fh_feed_close(run);
+	fh_close(&run->barrier_fd);
+	fh_close(&run->status_fd);
+	fh_close(&run->report_fd);
+	fh_close(&run->program_pidfd);
+	fh_close(&run->child_pidfd);
+	fh_close(&run->stage_fd);
+	fh_close(&run->userns_fd);
+	fh_close(&run->timer_fd);
+	fh_close(&run->epoll_fd);
+	if (run->cgroup)
+		(void)fh_cgroup_destroy(run->cgroup, FH_END_MS_MAX / 10, NULL);
+	run->cgroup = NULL;
+	fh_ids_release(&run->ids);
+	fh_filter_finish(&run->filter);
+	fh_planner_finish(&run->planner);
+	if (run->private_dir)
+		(void)fh_privatedir_destroy(run->private_dir, REMOVE_MS_MAX, NULL);
+	run->private_dir = NULL;
+	free(run->stdin_buffer);
+	run->stdin_buffer = NULL;
+	run->stdin_pending = run->stdin_pending_done = run->stdin_done = 0;
+	run->stdin_source_polled = false;
+}
+
+static int open_loop(struct fh_run *run, struct fh_err *err)
+{
+	long rc = FH_SYS(SYS_epoll_create1, EPOLL_CLOEXEC);
+
+	if (rc < 0)
+		return fh_fail(err, (int)rc, "create an event queue");
+	run->epoll_fd = (int)rc;
+	rc = FH_SYS(SYS_timerfd_create, CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (rc < 0)
+		return fh_fail(err, (int)rc, "create a timer");
+	run->timer_fd = (int)rc;
+	return 0;
+}
+
+static int watch_all(struct fh_run *run, struct fh_err *err)
+{
+	struct itimerspec setup = {.it_value = {FH_SETUP_MS_MAX / 1000, 0}};
+	int oom = fh_cgroup_oom_fd(run->cgroup);
+	int rc = fh_run_watch_fd(run, run->status_fd, EPOLLIN, FH_TAG_STATUS);
+
+	rc = rc ? rc : fh_run_watch_fd(run, run->report_fd, EPOLLIN, FH_TAG_REPORT);
+	rc = rc ? rc : fh_run_watch_fd(run, run->child_pidfd, EPOLLIN, FH_TAG_CHILD);
+	rc = rc ? rc : fh_run_watch_fd(run, run->out[0].pipe_fd, EPOLLIN, FH_TAG_OUT);
+	rc = rc ? rc : fh_run_watch_fd(run, run->out[1].pipe_fd, EPOLLIN, FH_TAG_ERR);
+	rc = rc ? rc : fh_run_watch_fd(run, run->timer_fd, EPOLLIN, FH_TAG_TIMER);
+	if (rc == 0 && run->stdin_fd >= 0)
+		rc = fh_run_watch_fd(run, run->stdin_fd, EPOLLOUT, FH_TAG_STDIN);
+	if (rc == 0 && oom >= 0)
+		rc = fh_run_watch_fd(run, oom, EPOLLIN | EPOLLPRI, FH_TAG_OOM);
+	run->out[0].reading = run->out[1].reading = true;
+	run->deadline_ns = fh_now_ns() + FH_SETUP_MS_MAX * 1000000ull;
+	if (rc == 0 && timerfd_settime(run->timer_fd, 0, &setup, NULL) < 0)
+		rc = -errno;
+	return rc < 0 ? fh_fail(err, rc, "watch the sandbox") : 0;
+}
+
+/* One attempt to start. On failure every process of it is gone and everything is closed. */
+static int start_attempt(struct fh_run *run, struct fh_err *err)
+{
+	int rc;
+
+	run->phase = FH_PHASE_SETUP;
+	run->cause = FH_CAUSE_NONE;
+	run->failure.code = 0;
+	run->child_reaped = run->program_ended = run->all_gone = run->exec_seen = false;
+	run->ids.lease_fd = -1;
+	rc = open_loop(run, err);
+	rc = rc ? rc : fh_run_prepare(run, err);
+	rc = rc ? rc : fh_outlets_open(run, err);
+	rc = rc ? rc : fh_run_launch(run, err);
+	if (rc == 0) {
+		(void)fcntl(run->status_fd, F_SETFL, O_NONBLOCK);
+		rc = watch_all(run, err);
+	}
+	if (rc == 0)
+		return 0;
+	if (run->child_pidfd >= 0) {
+		siginfo_t info;
+		fh_close(&run->barrier_fd);
+		fh_sys_pidfd_kill(run->child_pidfd, SIGKILL);
+		while (waitid((idtype_t)P_PIDFD, (id_t)run->child_pidfd, &info, WEXITED) < 0 && errno == EINTR)
+			;
+	}
+	for (int i = 0; i < 2; i++)
+		fh_close(&run->out[i].pipe_fd);
+	finish_attempt(run);
+	return rc;
+}
+
+/* A host without namespaces is found out by the clone itself. */
+static bool weaken_clone(struct fh_run *run, const struct fh_err *err)
+{
+	if (!run->policy.allow_weaker || run->weaker.level_process || err->kind != FH_ERR_UNSUPPORTED ||
+	    run->policy.level != FH_LEVEL_NAMESPACE)
+		return false;
+	run->weaker.level_process = true;
+	return true;
+}
+
+static void new_id(char id[33])
+{
+	unsigned char r[16] = {0};
+
+	(void)!getrandom(r, sizeof(r), 0);
+	for (int i = 0; i < 16; i++)
+		snprintf(id + 2 * i, 3, "%02x", r[i]);
+}
+
+int fh_run_start(struct fh_host *host, const struct fh_policy *policy, const struct fh_spec *spec, struct fh_run **ret,
+		 struct fh_err *err)
+{
+	struct fh_run *run;
+	struct fh_err why = {0};
+	int rc = fh_policy_check(policy, err);
+
+	if (rc < 0)
+		return rc;
+	run = calloc(1, sizeof(*run));
+	if (!run)
+		return fh_fail(err, -ENOMEM, "take memory for a run");
+	run->host = host;
+	run->spec = spec;
+	run->created_ns = fh_now_ns();
+	run->started_clock_ms = fh_wall_clock_ms();
+	run->epoll_fd = run->timer_fd = run->barrier_fd = run->status_fd = run->report_fd = -1;
+	run->child_pidfd = run->program_pidfd = run->stage_fd = run->stdin_fd = run->userns_fd = -1;
+	run->ids.lease_fd = -1;
+	for (int i = 0; i < 2; i++)
+		run->out[i] = (struct fh_outlet){.pipe_fd = -1, .live_fd = -1};
+	new_id(run->id);
+	run->result = calloc(1, sizeof(*run->result));
+	rc = run->result ? fh_policy_copy(&run->policy, policy) : -ENOMEM;
+	if (rc < 0)
+		rc = fh_fail(&why, rc, "take memory for a run");
+	while (rc == 0) {
+		rc = start_attempt(run, &why);
+		if (rc == 0) {
+			*ret = run;
+			return 0;
+		}
+		if (!weaken_clone(run, &why))
+			break;
+		rc = 0;
+	}
+	if (err)
+		*err = why;
+	fh_run_destroy(run);
+	return rc;
+}
+
+int fh_run_fd(const struct fh_run *run)
+{
+	return run->epoll_fd;
+}
+
+/* Everything is over: look at what is left, tell, and leave nothing behind. */
+static void finish(struct fh_run *run)
+{
+	if (!run->all_gone && run->failure.code == 0 && run->exec_seen)
+		fh_fail(&run->failure, -EBUSY, "see every process of the sandbox end");
+	fh_sample(run);
+	if (run->spec->want_receipt)
+		fh_receipt_fill(run, &run->result->receipt);
+	if (fh_verdict_make(run) < 0) {
+		run->result->verdict = FH_VERDICT_SANDBOX;
+		run->result->status = 125;
+	}
+	run->result->receipt.ended_ms = fh_wall_clock_ms();
+	fh_outlets_close(run);
+	finish_attempt(run);
+	run->phase = FH_PHASE_DONE;
+}
+
+/* A step failed that the caller lets us do without (failure.c chose): once more, with less. */
+static bool start_again(struct fh_run *run)
+{
+	struct fh_err why = {0};
+
+	if (run->failure.code == 0 || !run->again || run->exec_seen)
+		return false;
+	run->again = false;
+	fh_outlets_close(run);
+	finish_attempt(run);
+	if (start_attempt(run, &why) == 0)
+		return true;
+	run->failure = why;
+	run->phase = FH_PHASE_ENDING;
+	return false;
+}
+
+static int step(struct fh_run *run, int timeout_ms)
+{
+	if (run->phase == FH_PHASE_DONE)
+		return 1;
+	if (!fh_run_step_events(run, timeout_ms))
+		return 0;
+	if (start_again(run))
+		return 0;
+	finish(run);
+	return 1;
+}
+
+int fh_run_step(struct fh_run *run)
+{
+	return step(run, 0);
+}
+
+void fh_run_wait(struct fh_run *run)
+{
+	while (!step(run, -1))
+		;
+}
+
+struct fh_result *fh_run_take_result(struct fh_run *run)
+{
+	return run->phase == FH_PHASE_DONE ? fh_take_ptr(&run->result) : NULL;
+}
+
+void fh_run_destroy(struct fh_run *run)
+{
+	if (!run)
+		return;
+	if (run->epoll_fd >= 0 && run->phase != FH_PHASE_DONE) {
+		run->again = false;
+		fh_run_cancel(run, "the run was destroyed");
+		fh_run_wait(run);
+	}
+	fh_outlets_close(run);
+	free(run->chunks);
+	fh_result_destroy(run->result);
+	fh_policy_finish(&run->policy);
+	free(run);
+}
