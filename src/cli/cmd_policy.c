@@ -1,0 +1,66 @@
+/* `fumehood policy`: show, check, explain, schema. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/own.h"
+#include "cli/cli.h"
+#include "formats/policy_file.h"
+#include "formats/policy_json.h"
+#include "formats/schema.h"
+#include "policy/policy.h"
+
+static const char usage_text[] =
+	"usage: fumehood policy show [FILE]      the policy in full, as JSON; without FILE the default\n"
+	"       fumehood policy check FILE       is it valid? one line, exit status 0 or 125\n"
+	"       fumehood policy explain [FILE]   in plain words, what a run under it can and cannot do\n"
+	"       fumehood policy schema           the JSON Schema of policy files\n";
+
+static int print(struct fh_buf *text)
+{
+	if (text->overflow || fh_buf_addc(text, '\n') < 0 || fh_write_all(1, text->data, text->len) < 0) {
+		fprintf(stderr, "fumehood: print the policy: %s\n", strerror(errno));
+		return FH_STATUS_ERROR;
+	}
+	return FH_STATUS_OK;
+}
+
+int fh_cmd_policy(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "", *file = argc > 2 ? argv[2] : NULL;
+	struct fh_policy policy;
+	struct fh_err err = {0};
+	fh_autobuf text;
+	int rc = 0;
+
+	if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0) {
+		fputs(usage_text, stdout);
+		return FH_STATUS_OK;
+	}
+	fh_buf_init(&text, 1u << 20);
+	if (strcmp(what, "schema") == 0 && argc == 2) {
+		fh_schema_print(&text);
+		return print(&text);
+	}
+	fh_policy_init(&policy);
+	if (argc > 3 || (strcmp(what, "check") == 0 && !file) ||
+	    (strcmp(what, "show") && strcmp(what, "check") && strcmp(what, "explain"))) {
+		fputs(usage_text, stderr);
+		return FH_STATUS_ERROR;
+	}
+	if (file)
+		rc = fh_policy_read_file(file, &policy, &err);
+	rc = rc ? rc : fh_policy_check(&policy, &err);
+	if (rc < 0)
+		rc = fh_cli_error(&err);
+	else if (strcmp(what, "check") == 0)
+		rc = printf("%s: valid\n", file) < 0 || fflush(stdout) ? FH_STATUS_ERROR : FH_STATUS_OK;
+	else if (strcmp(what, "show") == 0)
+		rc = fh_policy_to_json(&policy, FH_POLICY_JSON_INDENTED, &text) < 0 ? FH_STATUS_ERROR : print(&text);
+	else
+		rc = fh_policy_explain(&policy, &text) < 0 ? FH_STATUS_ERROR : print(&text);
+	fh_policy_finish(&policy);
+	return rc;
+}

@@ -1,0 +1,83 @@
+/* The fumehood program: finds the command and hands over. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sys/fault.h"
+
+const struct fh_command fh_commands[] = {
+	{"run", fh_cmd_run, "run a program in a sandbox: fumehood run [OPTIONS] -- CMD [ARG...]"},
+	{"bash", fh_cmd_bash, "run a shell program: fumehood bash [OPTIONS] (-c CODE | FILE | -) [ARG...]"},
+	{"policy", fh_cmd_policy, "show, check and explain policies, and print their schema"},
+	{NULL, NULL, NULL},
+};
+
+int fh_cli_error(const struct fh_err *err)
+{
+	fprintf(stderr, "fumehood: %s\n", err->message);
+	if (err->fix[0])
+		fprintf(stderr, "fix: %s\n", err->fix);
+	switch (err->kind) {
+	case FH_ERR_NOT_FOUND:
+		return FH_STATUS_NOT_FOUND;
+	case FH_ERR_NOT_EXEC:
+		return FH_STATUS_NOT_EXEC;
+	default:
+		return FH_STATUS_ERROR;
+	}
+}
+
+int fh_cli_colours(int fd)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fd) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to, "fumehood runs code that nobody has read yet.\n\nusage: fumehood COMMAND [OPTIONS] ...\n\n");
+	for (const struct fh_command *c = fh_commands; c->name; c++)
+		fprintf(to, "  %-8s %s\n", c->name, c->summary);
+	fprintf(to, "\n`fumehood COMMAND --help` lists the options of a command. `fumehood --version` prints the version.\n");
+}
+
+/* A program started with a standard stream closed would otherwise get a pipe of ours as its descriptor 0, 1 or 2. */
+static int open_standard_streams(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
+			return -1;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (open_standard_streams() < 0)
+		return FH_STATUS_ERROR;
+	fh_fault_setup();
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		usage(stderr);
+		return FH_STATUS_ERROR;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+		usage(stdout);
+		return fflush(stdout) ? FH_STATUS_ERROR : FH_STATUS_OK;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("fumehood %s\n", FH_VERSION);
+		return fflush(stdout) ? FH_STATUS_ERROR : FH_STATUS_OK;
+	}
+	for (const struct fh_command *c = fh_commands; c->name; c++)
+		if (strcmp(c->name, argv[1]) == 0)
+			return c->main(argc - 1, argv + 1);
+	fprintf(stderr, "fumehood: there is no command '%s'; `fumehood --help` lists them\n", argv[1]);
+	return FH_STATUS_ERROR;
+}

@@ -1,0 +1,103 @@
+/* Telling a result: JSON, text for a model, or (live) only what went wrong and, on request, what was enforced. */
+#include "cli/drive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/own.h"
+#include "cli/cli.h"
+#include "formats/result_json.h"
+
+#define JSON_BYTES_MAX (1ull << 32)
+
+static int print_json(const struct fh_run_options *o, const struct fh_result *r, int fd)
+{
+	fh_autobuf text;
+	int rc;
+
+	fh_buf_init(&text, JSON_BYTES_MAX);
+	rc = fh_result_to_json(r, o->base64 ? FH_RESULT_BASE64 : FH_RESULT_TEXT, &text);
+	rc = rc ? rc : fh_buf_addc(&text, '\n');
+	return rc ? rc : fh_write_all(fd, text.data, text.len);
+}
+
+static int print_text(const struct fh_run_options *o, const struct fh_result *r)
+{
+	fh_autobuf text;
+	int rc;
+
+	fh_buf_init(&text, JSON_BYTES_MAX);
+	rc = fh_buf_add(&text, r->out.text, r->out.text_bytes);
+	return rc ? rc : fh_write_all(1, fh_buf_str(&text), text.len);
+}
+
+static int write_receipt(const struct fh_run_options *o, const struct fh_result *r)
+{
+	fh_autofd int fd = -1;
+
+	if (!o->receipt)
+		return 0;
+	if (strcmp(o->receipt, "-") == 0)
+		return print_json(o, r, 2);
+	fd = open(o->receipt, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : print_json(o, r, fd);
+}
+
+static void print_limit(const struct fh_receipt *c, enum fh_axis axis, const char *field)
+{
+	char text[32];
+
+	fh_field_print(fh_field_find(field), c->limits[axis].value, text, sizeof(text));
+	fprintf(stderr, " %s %s (%s)", field, text, fh_means_name(c->limits[axis].means));
+}
+
+static void print_account(const struct fh_result *r)
+{
+	const struct fh_receipt *c = &r->receipt;
+
+	fprintf(stderr, "fumehood: %s in %.0f ms (set up in %.1f ms), level %s, policy %s\n", fh_verdict_name(r->verdict),
+		(double)r->wall_us / 1000, (double)r->setup_us / 1000, fh_level_name((enum fh_level)c->level),
+		c->policy_name);
+	fprintf(stderr, "  walls:  ");
+	for (size_t i = 0; i < c->n_mechanisms; i++)
+		fprintf(stderr, "%s%s", i ? ", " : "", c->mechanisms[i]);
+	fprintf(stderr, "\n  limits:");
+	print_limit(c, FH_AXIS_WALL, "wall");
+	print_limit(c, FH_AXIS_CPU, "cpu");
+	print_limit(c, FH_AXIS_MEMORY, "memory");
+	print_limit(c, FH_AXIS_PIDS, "pids");
+	print_limit(c, FH_AXIS_DISK, "disk");
+	fprintf(stderr, "\n  used:    %.1f ms of processor time, %.1f MiB of memory at most\n",
+		(double)(r->user_us + r->system_us) / 1000, (double)r->peak_memory_bytes / (1 << 20));
+	for (size_t i = 0; i < c->n_not_enforced; i++)
+		fprintf(stderr, "  NOT enforced: %s\n", c->not_enforced[i]);
+}
+
+static void print_status(const struct fh_run_options *o, const struct fh_result *r)
+{
+	bool colours = fh_cli_colours(2);
+
+	if (o->quiet || r->verdict == FH_VERDICT_OK || r->verdict == FH_VERDICT_EXIT || !r->message[0])
+		return;
+	fprintf(stderr, "%sfumehood: %s: %s%s\n", colours ? "\033[31m" : "", fh_verdict_name(r->verdict), r->message,
+		colours ? "\033[0m" : "");
+}
+
+int fh_cli_show(const struct fh_run_options *o, const struct fh_result *r)
+{
+	int rc = 0;
+
+	if (o->format == FH_FORMAT_JSON)
+		rc = print_json(o, r, 1);
+	else if (o->format != FH_FORMAT_LIVE)
+		rc = print_text(o, r);
+	if (o->format == FH_FORMAT_LIVE)
+		print_status(o, r);
+	if (o->account && r->has_receipt)
+		print_account(r);
+	return rc ? rc : write_receipt(o, r);
+}
