@@ -11,6 +11,8 @@
 #include "base/own.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
+#include "isolate/ids.h"
+#include "run/interp.h"
 
 #define PROGRAM_BYTES_MAX (1ull << 30)
 
@@ -92,6 +94,42 @@ static int run_bash(struct fh_run_options *o, int argc, char **argv, struct fh_e
 	return fh_cli_drive(o, &spec);
 }
 
+/* Whom the program will be: the caller only where there is no other id, or where it works on the caller's folder. */
+static enum fh_interp_user confined_user(const struct fh_run_options *o)
+{
+	if (geteuid() == 0)
+		return fh_ids_can_block(NULL, 0) ? FH_INTERP_OTHER_USER : FH_INTERP_SAME_USER;
+	if (o->policy.level == FH_LEVEL_PROCESS || o->workspace || !fh_ids_can_subid(NULL, 0))
+		return FH_INTERP_SAME_USER;
+	return FH_INTERP_OTHER_USER;
+}
+
+static int run_python(struct fh_run_options *o, int argc, char **argv, struct fh_err *err)
+{
+	struct fh_interp interp = {0};
+	struct fh_spec spec;
+	char **words = own_words(o, argc, argv);
+	fh_autofree char **command = NULL;
+	fh_autobuf program;
+	int rc = read_program(o, argc, argv, &program, err);
+
+	rc = rc ? rc : fh_interp_find(o->python, confined_user(o), &interp, err);
+	rc = rc ? rc
+		: fh_interp_python_argv(&interp, (const char *const *)words, (size_t)(argv + argc - words), &command, err);
+	if (rc == 0) {
+		fh_spec_init(&spec);
+		spec.argv = (const char *const *)command;
+		spec.source = fh_buf_str(&program);
+		spec.source_bytes = program.len;
+		spec.interpreter = interp.executable;
+		spec.trees = (const char *const *)interp.trees;
+		spec.n_trees = interp.n_trees;
+		rc = fh_cli_drive(o, &spec);
+	}
+	fh_interp_finish(&interp);
+	return rc;
+}
+
 static int with_options(int argc, char **argv, enum fh_option_set set,
 			int (*body)(struct fh_run_options *, int, char **, struct fh_err *))
 {
@@ -110,4 +148,9 @@ static int with_options(int argc, char **argv, enum fh_option_set set,
 int fh_cmd_bash(int argc, char **argv)
 {
 	return with_options(argc, argv, FH_OPTIONS_BASH, run_bash);
+}
+
+int fh_cmd_python(int argc, char **argv)
+{
+	return with_options(argc, argv, FH_OPTIONS_PYTHON, run_python);
 }

@@ -13,6 +13,7 @@
 
 const struct fh_command fh_commands[] = {
 	{"run", fh_cmd_run, "run a program in a sandbox: fumehood run [OPTIONS] -- CMD [ARG...]"},
+	{"python", fh_cmd_python, "run a Python program: fumehood python [OPTIONS] (-c CODE | FILE | -) [ARG...]"},
 	{"bash", fh_cmd_bash, "run a shell program: fumehood bash [OPTIONS] (-c CODE | FILE | -) [ARG...]"},
 	{"policy", fh_cmd_policy, "show, check and explain policies, and print their schema"},
 	{NULL, NULL, NULL},

@@ -23,10 +23,9 @@ struct fh_root_spec {
 	enum fh_workspace_mode workspace_mode;
 	const char *workspace;     /* real host path; for COPY and DIRECT */
 	int workspace_idmap_fd;    /* user namespace that maps its owner to the program's id; -1: none needed */
-	const char *const *trees;  /* further host folders shown read-only at their own path */
+	const char *const *trees;  /* further host folders and files shown read-only at their own path; what a link
+				    * points to is shown in its place */
 	size_t n_trees;
-	const char *const *files;  /* further host files, likewise */
-	size_t n_files;
 	uint32_t program_id;       /* inner id that owns what is writable */
 	unsigned n_cpus;           /* processors the program sees */
 	bool all_cpus;             /* they are all the host has: no need to rewrite /proc/cpuinfo */

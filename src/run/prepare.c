@@ -124,10 +124,9 @@ static int plan_landlock(struct fh_run *run, const char *home, struct fh_err *er
 	plan->landlock_scoped = run->landlock.scoped;
 	plan->warden_scope = !level2(run) && !plan->change_ids && run->landlock.abi >= 6;
 	if (level2(run))
-		return fh_landlock_plan_root(&run->policy, spec->trees, spec->n_trees, spec->files, spec->n_files,
-					     &run->planner, err);
-	return fh_landlock_plan_host(&run->policy, home, workspace, spec->trees, spec->n_trees, spec->files,
-				     spec->n_files, &run->planner, err);
+		return fh_landlock_plan_root(&run->policy, spec->trees, spec->n_trees, &run->planner, err);
+	return fh_landlock_plan_host(&run->policy, home, workspace, spec->trees, spec->n_trees,
+				     &run->planner, err);
 }
 
 /* The folder's owner on disk and the program's id on this host become one, so that it reads and writes its own files,
@@ -151,8 +150,6 @@ static int plan_root(struct fh_run *run, const struct stat *workspace_st, struct
 		.workspace = run->spec->workspace,
 		.trees = run->spec->trees,
 		.n_trees = run->spec->n_trees,
-		.files = run->spec->files,
-		.n_files = run->spec->n_files,
 		.program_id = FH_INNER_PROGRAM_ID,
 		.n_cpus = run->n_cpus,
 		.all_cpus = run->all_cpus,
