@@ -95,7 +95,7 @@ struct fh_plan {
 	/* The root. */
 	const char *stage; /* a host folder the disk is mounted over, in the child's own mount namespace only */
 	const char *stage_options;
-	const struct fh_plan_source *sources;
+	struct fh_plan_source *sources; /* the child keeps the trees it opens itself in its own copy */
 	size_t n_sources;
 	const struct fh_plan_op *ops;
 	size_t n_ops;

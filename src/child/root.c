@@ -88,27 +88,26 @@ static long write_sysctl(const struct fh_plan_op *op)
 	return n;
 }
 
-/* A detached mount of the source, verified to be what the supervisor looked at. */
-static int open_source(const struct fh_plan *plan, const struct fh_plan_source *source, int detail)
+/* Makes a detached mount of each source that the supervisor left to us, verified to be what it looked at. All before the
+ * stage covers a part of the host's tree. */
+static void open_sources(const struct fh_plan *plan)
 {
-	unsigned flags = OPEN_TREE_CLONE | (source->recursive ? AT_RECURSIVE : 0);
-	struct stat st;
-	long fd;
+	for (size_t i = 0; i < plan->n_sources; i++) {
+		struct fh_plan_source *source = &plan->sources[i];
+		unsigned flags = OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW | (source->recursive ? AT_RECURSIVE : 0);
+		struct stat st;
+		long fd;
 
-	if (source->tree_fd >= 0)
-		return source->tree_fd;
-	fd = fh_sys_open_tree(AT_FDCWD, source->path, flags | AT_SYMLINK_NOFOLLOW);
-	if (fd < 0)
-		fh_child_die(plan, FH_STEP_SOURCE, fd, detail);
-	if (fstat((int)fd, &st) < 0)
-		fh_child_die(plan, FH_STEP_SOURCE, -errno, detail);
-	if (source->rdev) {
-		if (!S_ISCHR(st.st_mode) || st.st_rdev != source->rdev)
-			fh_child_die(plan, FH_STEP_SOURCE_CHANGED, -EXDEV, detail);
-	} else if (st.st_dev != source->dev || st.st_ino != source->ino) {
-		fh_child_die(plan, FH_STEP_SOURCE_CHANGED, -EXDEV, detail);
+		if (source->tree_fd >= 0)
+			continue;
+		fd = fh_sys_open_tree(AT_FDCWD, source->path, flags);
+		if (fd < 0 || fstat((int)fd, &st) < 0)
+			fh_child_die(plan, FH_STEP_SOURCE, fd < 0 ? fd : -errno, (int)i);
+		if (source->rdev ? !S_ISCHR(st.st_mode) || st.st_rdev != source->rdev
+				 : st.st_dev != source->dev || st.st_ino != source->ino)
+			fh_child_die(plan, FH_STEP_SOURCE_CHANGED, -EXDEV, (int)i);
+		source->tree_fd = (int)fd;
 	}
-	return (int)fd;
 }
 
 /* Attributes first, then the place: nothing is ever reachable without its restrictions. */
@@ -133,8 +132,7 @@ static long attach(int fd, const struct fh_plan_op *op)
 
 static void do_attach(const struct fh_plan *plan, const struct fh_plan_op *op, int detail)
 {
-	int fd = open_source(plan, &plan->sources[op->source], detail);
-	long rc = attach(fd, op);
+	long rc = attach(plan->sources[op->source].tree_fd, op);
 
 	if (rc < 0)
 		fh_child_die(plan, FH_STEP_ATTACH, rc, detail);
@@ -217,6 +215,7 @@ void fh_child_build_root(const struct fh_plan *plan, int *ret_stage_fd)
 	long fd;
 
 	FH_MUST(plan, PRIVATE, fh_sys_mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	open_sources(plan);
 	FH_MUST(plan, STAGE,
 		fh_sys_mount("tmpfs", plan->stage, "tmpfs", MS_NOSUID | MS_NODEV, plan->stage_options));
 	FH_MUST(plan, STAGE, fh_sys_chdir(plan->stage));

@@ -20,6 +20,7 @@
 #define MS_COMMON      (MS_NOSUID | MS_NODEV)
 #define ATTR_COMMON    (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 #define ATTR_READ_ONLY (ATTR_COMMON | MOUNT_ATTR_RDONLY)
+#define MASKS          "r/run/masks"
 #define LD_CACHE_BYTES_MAX (4u << 20)
 
 /* What every part needs. */
@@ -73,8 +74,6 @@ static int plan_stage(struct builder *b)
 {
 	int rc = mkdir_op(b, "e", 0555);
 
-	rc = rc ? rc : file_op(b, "ef", "", 0);
-	rc = rc ? rc : mkdir_op(b, "f", 0755);
 	rc = rc ? rc : mkdir_op(b, "w", 0755);
 	rc = rc ? rc : own_dir_op(b, "w/work", 0755);
 	rc = rc ? rc : own_dir_op(b, "w/home", 0700);
@@ -86,7 +85,11 @@ static int plan_stage(struct builder *b)
 					    .target = "r",
 					    .flags = MS_COMMON,
 					    .text = "mode=755,size=8m,nr_inodes=4096"});
-	return rc;
+	/* On the root's file system and not on the disk, whose place in `df` is not below /proc. */
+	rc = rc ? rc : mkdir_op(b, "r/run", 0755);
+	rc = rc ? rc : mkdir_op(b, MASKS, 0700);
+	rc = rc ? rc : mkdir_op(b, MASKS "/folder", 0555);
+	return rc ? rc : file_op(b, MASKS "/file", "", 0);
 }
 
 /* Makes "r" + every folder of an absolute path, however deep. */
@@ -204,7 +207,7 @@ static int generated(struct builder *b, const char *name, int (*fill)(const stru
 	rc = fill(b->spec, &text);
 	if (rc < 0)
 		return fh_fail(b->err, rc, "generate /proc/%s", name);
-	snprintf(from, sizeof(from), "f/%s", strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
+	snprintf(from, sizeof(from), MASKS "/%s", strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
 	snprintf(target, sizeof(target), "r/proc/%s", name);
 	rc = file_op(b, from, text.data ? text.data : "", text.len);
 	return rc ? rc
@@ -274,7 +277,7 @@ static int plan_proc_masks(struct builder *b)
 	for (const char *const *name = fh_proc_masked_files; rc == 0 && *name; name++) {
 		snprintf(target, sizeof(target), "r/proc/%s", *name);
 		rc = op(b, (struct fh_plan_op){.kind = FH_OP_CLONE,
-					       .text = "ef",
+					       .text = MASKS "/file",
 					       .target = target,
 					       .attr = ATTR_READ_ONLY | MOUNT_ATTR_NOEXEC,
 					       .optional = true});
@@ -282,7 +285,7 @@ static int plan_proc_masks(struct builder *b)
 	for (const char *const *name = fh_proc_masked_dirs; rc == 0 && *name; name++) {
 		snprintf(target, sizeof(target), "r/proc/%s", *name);
 		rc = op(b, (struct fh_plan_op){.kind = FH_OP_CLONE,
-					       .text = "e",
+					       .text = MASKS "/folder",
 					       .target = target,
 					       .attr = ATTR_READ_ONLY | MOUNT_ATTR_NOEXEC,
 					       .optional = true});
@@ -395,7 +398,6 @@ static int plan_writable(struct builder *b)
 	rc = rc ? rc : mkdir_op(b, "r/home", 0755);
 	rc = rc ? rc : mkdir_op(b, "r/home/user", 0755);
 	rc = rc ? rc : clone_op(b, "w/home", "r/home/user", ATTR_COMMON);
-	rc = rc ? rc : mkdir_op(b, "r/run", 0755);
 	rc = rc ? rc : mkdir_op(b, "r/sys", 0555);
 	rc = rc ? rc : mkdir_op(b, "r/var", 0755);
 	rc = rc ? rc : op(b, (struct fh_plan_op){.kind = FH_OP_SYMLINK, .target = "r/var/tmp", .text = "../tmp"});

@@ -1,10 +1,10 @@
 /* The sandbox's own root, level 2: from a policy and a few paths to the list of operations that build it from nothing.
  *
  * The stage is one tmpfs, limited to the policy's disk and inodes; of it only "w/..." is ever visible inside:
- *   l0, l1, ...  host trees attached as lower layers        e, ef   an empty folder and an empty file, for masks
- *   f/...        generated files shown over entries of /proc
+ *   l0, l1, ...  host trees attached as lower layers          e   an empty folder, the second lower layer of each
  *   w/...        what the program may write: work tmp home shm
- *   u/...        upper layer of a copy-on-write workspace    r       the new root, a small tmpfs of its own
+ *   u/...        upper layer of a copy-on-write workspace      r   the new root, a small tmpfs of its own
+ * In the root, /run/masks holds what is shown over entries of /proc; the program cannot enter it.
  */
 #ifndef FH_ISOLATE_MOUNTS_H
 #define FH_ISOLATE_MOUNTS_H

@@ -24,7 +24,7 @@ static const char *subject(const struct fh_run *run, const struct fh_step_failur
 	switch ((enum fh_step)record->step) {
 	case FH_STEP_SOURCE:
 	case FH_STEP_SOURCE_CHANGED:
-		return i < plan->n_ops ? plan->sources[plan->ops[i].source].path : "";
+		return i < plan->n_sources ? plan->sources[i].path : "";
 	case FH_STEP_MKDIR:
 	case FH_STEP_FILE:
 	case FH_STEP_SYMLINK:

@@ -92,14 +92,23 @@ int fh_privatedir_create(uid_t uid, gid_t gid, char **ret, struct fh_err *err)
 {
 	static unsigned counter;
 	char base_path[512], name[96], *path = NULL;
-	fh_autofd int base = open_base(base_path, sizeof(base_path), err);
+	fh_autofd int base = -1;
+	int made = -1;
 
-	if (base < 0)
-		return base;
-	sweep(base);
 	snprintf(name, sizeof(name), "%d-%llu-%u", (int)getpid(), start_time(getpid()),
 		 __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED));
-	if (mkdirat(base, name, 0700) < 0)
+	/* Another run may remove the empty base between our opening it and making our own: then once more. */
+	for (int attempt = 0; attempt < 8 && made < 0; attempt++) {
+		fh_close(&base);
+		base = open_base(base_path, sizeof(base_path), err);
+		if (base < 0)
+			return base;
+		sweep(base);
+		made = mkdirat(base, name, 0700);
+		if (made < 0 && errno != ENOENT)
+			break;
+	}
+	if (made < 0)
 		return fh_fail(err, -errno, "create a private folder in '%s'", base_path);
 	if (uid != geteuid() && fchownat(base, name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0) {
 		int rc = fh_fail(err, -errno, "give the private folder to the program's user");
@@ -121,6 +130,7 @@ int fh_privatedir_destroy(char *path, unsigned ms_max, struct fh_err *err)
 	*slash = '\0';
 	base = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	rc = base < 0 ? fh_fail(err, -errno, "open the folder '%s'", path) : remove_tree(base, slash + 1, ms_max, err);
+	(void)rmdir(path); /* the last one takes the base with it */
 	free(path);
 	return rc;
 }
