@@ -12,26 +12,26 @@
 #include "formats/utf8.h"
 #include "policy/words.h"
 
-void fh_format_options_init(struct fh_format_options *o, enum fh_format format)
+void fh_format_options_init(struct fh_format_options *o, enum fh_text_format format)
 {
 	*o = (struct fh_format_options){
 	    .format = format,
 	    .unit = FH_UNIT_CHARACTERS,
 	    .head_percent = 35,
-	    .clean = format == FH_FORMAT_RAW ? 0 : FH_CLEAN_ALL,
+	    .clean = format == FH_TEXT_RAW ? 0 : FH_CLEAN_ALL,
 	};
 }
 
 static const char *const format_names[] = {"observation", "retool", "raw"};
 
-int fh_format_parse(const char *name, enum fh_format *ret, struct fh_err *err)
+int fh_format_parse(const char *name, enum fh_text_format *ret, struct fh_err *err)
 {
 	char shown[FH_SHOWN_CAP];
 
 	for (size_t i = 0; i < FH_ARRAY_LEN(format_names); i++) {
 		if (strcmp(name, format_names[i]) != 0)
 			continue;
-		*ret = (enum fh_format)i;
+		*ret = (enum fh_text_format)i;
 		return 0;
 	}
 	return fh_usage(err, "there is no format %s; accepted: observation, retool, raw",
@@ -216,7 +216,7 @@ static void put_shown(const struct fh_format_options *o, struct fh_buf *b, const
 {
 	size_t from = b->len;
 
-	if (n && fh_buf_add(b, text, n) == 0 && o->format == FH_FORMAT_OBSERVATION)
+	if (n && fh_buf_add(b, text, n) == 0 && o->format == FH_TEXT_OBSERVATION)
 		fh_clean_wrapper(b->data + from, n);
 }
 
@@ -473,9 +473,9 @@ int fh_format_result(const struct fh_result *r, const struct fh_format_options *
 	rc = piece_of(o, &r->out, &out);
 	if (rc == 0)
 		rc = piece_of(o, &r->err, &errors);
-	if (rc == 0 && o->format == FH_FORMAT_OBSERVATION) {
+	if (rc == 0 && o->format == FH_TEXT_OBSERVATION) {
 		rc = observation(o, r, &out, &errors, into);
-	} else if (rc == 0 && o->format == FH_FORMAT_RETOOL) {
+	} else if (rc == 0 && o->format == FH_TEXT_RETOOL) {
 		rc = retool(o, r, &out, &errors, into);
 	} else if (rc == 0) {
 		struct shares shares = share(o, out.units, errors.units);

@@ -31,7 +31,7 @@
 #include "base/err.h"
 #include "fumehood/result.h"
 
-enum fh_format { FH_FORMAT_OBSERVATION, FH_FORMAT_RETOOL, FH_FORMAT_RAW };
+enum fh_text_format { FH_TEXT_OBSERVATION, FH_TEXT_RETOOL, FH_TEXT_RAW };
 
 enum fh_format_unit { FH_UNIT_CHARACTERS, FH_UNIT_BYTES, FH_UNIT_CALLER };
 
@@ -54,7 +54,7 @@ enum fh_format_time {
 #define FH_FORMAT_WRAPPER_BYTES_MAX 512
 
 struct fh_format_options {
-	enum fh_format format;
+	enum fh_text_format format;
 	enum fh_format_unit unit;
 	/* For FH_UNIT_CALLER: how many units a text has, such as tokens; never falling as text is added. And
 	 * their name. */
@@ -71,10 +71,10 @@ struct fh_format_options {
 };
 
 /* The defaults of a format: characters, no budget, 35 % head, everything cleaned (nothing for raw). */
-void fh_format_options_init(struct fh_format_options *o, enum fh_format format);
+void fh_format_options_init(struct fh_format_options *o, enum fh_text_format format);
 
 /* "observation", "retool" or "raw"; -EINVAL with a USAGE error for another word. */
-int fh_format_parse(const char *name, enum fh_format *ret, struct fh_err *err);
+int fh_format_parse(const char *name, enum fh_text_format *ret, struct fh_err *err);
 
 /* Appends the text. USAGE for options that make no sense, -E2BIG or -ENOMEM (kind SANDBOX) when it did not
  * fit. */
