@@ -309,13 +309,12 @@ static int check_user(const struct fh_interp *i, const struct fh_probe *p, struc
 	if (rc == 0) /* the folders of an environment, too */
 		rc = check_others(i, i->executable, S_IROTH | S_IXOTH, err);
 	for (size_t k = 0; rc == 0 && k < p->n_paths; k++) {
-		fh_autofree char *inner = NULL;
+		char inner[PATH_MAX + 8];
 		enum fh_probe_kind kind = p->paths[k].kind;
 		const char *path = p->paths[k].path;
 		if (kind == FH_PROBE_LIBRARY || kind == FH_PROBE_PREFIX || !fh_trees_cover(i, path))
 			continue;
-		if (asprintf(&inner, "%s/os.py", path) < 0)
-			return fh_fail(err, -ENOMEM, "look at '%s'", path);
+		snprintf(inner, sizeof(inner), "%s/os.py", path);
 		rc = check_others(i, access(inner, F_OK) == 0 ? inner : path, S_IROTH, err);
 	}
 	return rc;

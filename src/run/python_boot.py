@@ -84,10 +84,12 @@ def errors():
 def lazy(hook, original):
     """A stand-in for a hook of the interpreter that prints tracebacks without looking into linecache."""
     def call(*args):
-        try:
-            do = errors()[hook]
-        except Exception:  # the interpreter is short of memory, or nearly gone
-            do = None
+        do = None
+        if sys.meta_path is not None:  # else the interpreter is nearly gone and can import nothing
+            try:
+                do = errors()[hook]
+            except Exception:  # short of memory
+                pass
         return do(original, *args) if do else original(*args)
     call.__name__ = call.__qualname__ = hook
     return call

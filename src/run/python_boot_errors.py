@@ -109,7 +109,7 @@ def unraisablehook(original, args):
     if sys.version_info < (3, 11):
         with Shown():
             return original(args)
-    if args.exc_traceback is None or args.exc_value is None or sys.stderr is None or sys.meta_path is None:
+    if args.exc_traceback is None or args.exc_value is None or sys.stderr is None:
         return original(args)
     import traceback
     try:
@@ -155,9 +155,9 @@ def as_from_file(error):
     encoding = declared()
     if isinstance(error, UnicodeDecodeError):  # of our own check
         line = source.bytes.count(b'\n', 0, error.start) + 1 + (sys.version_info[:2] == (3, 10))
-        pep = 'http://python.org/dev/peps/pep-0263/' if sys.version_info < (3, 10) else 'https://peps.python.org/pep-0263/'
+        pep = 'python.org/dev/peps' if sys.version_info < (3, 11) else 'peps.python.org'
         return SyntaxError("Non-UTF-8 code starting with '\\x%.2x' in file %s on line %d, but no encoding declared; "
-                           "see %s for details" % (source.bytes[error.start], NAME, line, pep))
+                           "see https://%s/pep-0263/ for details" % (source.bytes[error.start], NAME, line, pep))
     if not isinstance(error, SyntaxError):
         return error
     if 'source code string' in str(error.msg):
@@ -180,8 +180,8 @@ def place(error):
     except (IndexError, SyntaxError, UnicodeError, LookupError):
         return
     at_end = error.lineno == len(lines) and error.offset is not None and error.offset > len(lines[-1].rstrip('\n'))
-    if at_end and getattr(error, 'end_offset', None) == -1:
-        error.offset = 0  # at the end of a file there is no current line any more
+    if at_end and getattr(error, 'end_offset', None) == -1 and error.msg.startswith('expected '):
+        error.offset = 0  # at the end of a file the parser has no current line any more
 
 
 def refused(error):

@@ -1,3 +1,4 @@
+# since: 3.10
 import atexit
 atexit.register(print, "first registered")
 atexit.register(print, "second registered")

@@ -43,3 +43,14 @@ CASES = {
     'raw_deep_expression': b'x = ' + b'-' * 3000 + b'1\nprint(x)\n',
     'raw_data_after_error': b'1 / 0\n' + b'# more\n' * 10 + b'x = "unreached"\n',
 }
+
+# Cases that older interpreters treat in their own ways (other columns or lines), which are not imitated.
+SINCE = {
+    'raw_nul': '3.10',
+    'raw_backslash_end': '3.10',
+    'raw_backslash_at_eof': '3.10',
+    'raw_bom_against_cookie': '3.9',
+    'raw_cookie_unknown': '3.9',
+    'raw_cookie_not_text': '3.9',
+    'raw_cookie_wrong_bytes': '3.9',
+}

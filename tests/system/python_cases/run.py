@@ -12,6 +12,7 @@ A case is a file beside this one, or an entry of raw_cases.py. Its first lines m
 Prints one line for each case that fails and a last line "N passed, N failed, N skipped"; exit status 1 when one failed.
 """
 import argparse
+import concurrent.futures
 import os
 import re
 import shlex
@@ -28,12 +29,12 @@ FLAGS = ['-u', '-X', 'utf8']
 def cases():
     sys.path.insert(0, HERE)
     import raw_cases
-    found = {name: text for name, text in raw_cases.CASES.items()}
+    found = dict(raw_cases.CASES)
     for name in sorted(os.listdir(HERE)):
         if name.endswith('.py') and name not in ('run.py', 'raw_cases.py'):
             with open(os.path.join(HERE, name), 'rb') as file:
                 found[name[:-3]] = file.read()
-    return found
+    return found, raw_cases.SINCE
 
 
 def wishes(source):
@@ -46,17 +47,14 @@ def wishes(source):
     return found
 
 
-def run(argv, stdin, cwd, source_fd=None):
+def run(argv, stdin, cwd, source=None):
+    """stdout, stderr, status; `source` is a file that becomes descriptor 3."""
     env = {k: os.environ[k] for k in ('PATH', 'HOME') if k in os.environ}
     env['LC_ALL'] = 'C.UTF-8'
-
-    def place():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        if source_fd is not None:
-            os.dup2(source_fd, 3)
+    if source is not None:
+        argv = ['/bin/sh', '-c', 'exec "$@" 3<"$0"', source] + argv
     process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, preexec_fn=place, pass_fds=(3,) if source_fd is not None else (),
-                               start_new_session=True)
+                               stderr=subprocess.PIPE, start_new_session=True)
     try:
         out, err = process.communicate(stdin, timeout=DEADLINE_S)
     except subprocess.TimeoutExpired:
@@ -80,18 +78,13 @@ def run_plain(options, case_dir, source, args, stdin):
 
 
 def run_booted(options, case_dir, source, args, stdin):
-    cwd = os.path.join(case_dir, 'boot_dir')
+    cwd, path = os.path.join(case_dir, 'boot_dir'), os.path.join(case_dir, 'source')
     os.mkdir(cwd)
-    if options.fumehood:
-        with open(os.path.join(case_dir, 'source'), 'wb') as file:
-            file.write(source)
-        return run([options.fumehood, 'python', '--python', options.python, '--quiet',
-                    os.path.join(case_dir, 'source')] + args, stdin, cwd)
-    with tempfile.TemporaryFile() as file:
+    with open(path, 'wb') as file:
         file.write(source)
-        file.flush()
-        file.seek(0)
-        return run([options.python] + FLAGS + ['-c', options.text] + args, stdin, cwd, file.fileno())
+    if options.fumehood:
+        return run([options.fumehood, 'python', '--python', options.python, '--quiet', path] + args, stdin, cwd)
+    return run([options.python] + FLAGS + ['-c', options.text] + args, stdin, cwd, path)
 
 
 def neutral(text, case_dir):
@@ -101,40 +94,36 @@ def neutral(text, case_dir):
     return re.sub(rb'\d+\.\d+s', b'N.Ns', text)
 
 
-def show(name, what, plain, boot):
+def difference(what, plain, boot):
     def lines(text):
         text = text if isinstance(text, bytes) else str(text).encode()
-        return b''.join(b'      ' + line + b'\n' for line in text.splitlines()[-25:])
-    sys.stdout.flush()
-    sys.stdout.buffer.write(b'  %s differs\n    plain:\n%s    boot:\n%s' % (what.encode(), lines(plain), lines(boot)))
+        return ['      ' + ascii(line.decode('utf-8', 'replace'))[1:-1] for line in text.splitlines()[-25:]]
+    return ['  %s differs' % what, '    plain:'] + lines(plain) + ['    boot:'] + lines(boot)
 
 
-def check(options, name, source, version):
-    """'passed', 'failed', or a reason to skip."""
+def check(options, name, source):
+    """'passed', 'failed' or 'skipped', and lines that say why."""
     wish = wishes(source)
-    if 'since' in wish and version < tuple(int(n) for n in wish['since'].split('.')):
-        return 'needs Python ' + wish['since']
+    since = options.since.get(name, wish.get('since'))
+    if since and options.version < tuple(int(n) for n in since.split('.')):
+        return 'skipped', ['SKIP %s: needs Python %s' % (name, since)]
     args = shlex.split(wish.get('args', ''))
     stdin = wish.get('stdin', '').replace('\\n', '\n').encode()
     with tempfile.TemporaryDirectory(prefix='fh-cases-') as case_dir:
         plain = run_plain(options, case_dir, source, args, stdin)
         boot = run_booted(options, case_dir, source, args, stdin)
-    verdict = 'passed'
+    said = []
     for what, p, b in zip(('stdout', 'stderr', 'status'), plain, boot):
         if 'only' in wish and what != wish['only']:
             continue
         if what != 'status':
             p, b = neutral(p, case_dir), neutral(b, case_dir)
-        if 'plain' in wish:
-            if what == 'stdout' and p == b:
-                print('FAIL %s: the same as plain python' % name)
-                verdict = 'failed'
+        if 'plain' in wish and what == 'stdout':
+            if p == b:
+                said.append('  stdout is the same as plain python\'s')
         elif p != b:
-            if verdict == 'passed':
-                print('FAIL %s' % name)
-            show(name, what, p, b)
-            verdict = 'failed'
-    return verdict
+            said += difference(what, p, b)
+    return ('failed', ['FAIL ' + name] + said) if said else ('passed', [])
 
 
 def main():
@@ -149,17 +138,17 @@ def main():
     if options.boot:
         with open(options.boot, encoding='ascii') as file:
             options.text = file.read()
-    version = tuple(int(n) for n in subprocess.check_output(
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # programs must not inherit that it is ignored
+    options.version = tuple(int(n) for n in subprocess.check_output(
         [options.python, '-c', 'import sys; print(*sys.version_info[:2])']).split())
+    found, options.since = cases()
+    wanted = [name for name in found if not options.cases or name in options.cases]
     counts = {'passed': 0, 'failed': 0, 'skipped': 0}
-    for name, source in cases().items():
-        if options.cases and name not in options.cases:
-            continue
-        verdict = check(options, name, source, version)
-        if verdict not in counts:
-            print('SKIP %s: %s' % (name, verdict))
-            verdict = 'skipped'
-        counts[verdict] += 1
+    with concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        for verdict, said in pool.map(lambda name: check(options, name, found[name]), wanted):
+            counts[verdict] += 1
+            for line in said:
+                print(line)
     print('%(passed)d passed, %(failed)d failed, %(skipped)d skipped' % counts)
     sys.exit(1 if counts['failed'] or not counts['passed'] else 0)
 

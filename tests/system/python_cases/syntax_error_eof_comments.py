@@ -1,3 +1,4 @@
+# since: 3.10
 for x in y:
     # only
     # comments
