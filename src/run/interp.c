@@ -225,8 +225,8 @@ static int ask(const char *path, enum file_kind kind, struct fh_probe *ret, stru
 	return rc;
 }
 
-/* Every link on the way from the executable to the file itself must exist inside. */
-static int add_links(struct fh_interp *i, const char *home)
+/* The executable itself, and every name on the way of links from it to the file. */
+static int add_executable(struct fh_interp *i, const char *home)
 {
 	fh_autofree char *at = strdup(i->executable);
 
@@ -234,17 +234,14 @@ static int add_links(struct fh_interp *i, const char *home)
 		char target[PATH_MAX], next[2 * PATH_MAX];
 		ssize_t n = readlink(at, target, sizeof(target) - 1);
 		int rc = fh_trees_cover(i, at) ? 0 : fh_trees_add(i, at, home);
-		if (rc < 0)
+		if (rc < 0 || n < 0)
 			return rc;
-		if (n < 0)
-			return 0;
 		target[n] = '\0';
 		if (target[0] == '/')
 			snprintf(next, sizeof(next), "%s", target);
 		else
 			snprintf(next, sizeof(next), "%.*s/%s", (int)(strrchr(at, '/') - at), at, target);
 		free(at);
-		/* The folder without links, when it is there as such, too: both names may be used. */
 		at = strstr(next, "/../") || strstr(next, "/./") ? placed(next) : strdup(next);
 	}
 	return at ? -ELOOP : -ENOMEM;
@@ -267,7 +264,7 @@ static int add_paths(struct fh_interp *i, const struct fh_probe *p, const char *
 			return rc;
 	}
 	*ret_missing = i->executable;
-	return add_links(i, home);
+	return add_executable(i, home);
 }
 
 /* May others go to `path` from the tree it is in, and read it? The tree's own parents do not matter: it is
@@ -278,6 +275,11 @@ static int check_others(const struct fh_interp *i, const char *path, unsigned ne
 	char part[PATH_MAX];
 	struct stat st;
 
+	/* Through a link, the real path is looked at. */
+	for (size_t k = 0; k < i->n_links; k++) {
+		if (strcmp(path, i->links[k].path) == 0)
+			return 0;
+	}
 	for (size_t k = 0; k < i->n_trees; k++) {
 		size_t n = strlen(i->trees[k]);
 		if (strncmp(path, i->trees[k], n) == 0 && (path[n] == '/' || path[n] == '\0'))
@@ -428,6 +430,12 @@ void fh_interp_finish(struct fh_interp *i)
 	free(i->version);
 	for (size_t k = 0; k < i->n_trees; k++)
 		free(i->trees[k]);
+	for (size_t k = 0; k < i->n_files; k++)
+		free(i->files[k]);
+	for (size_t k = 0; k < i->n_links; k++) {
+		free(i->links[k].path);
+		free(i->links[k].target);
+	}
 	memset(i, 0, sizeof(*i));
 }
 

@@ -12,7 +12,10 @@
 
 #include "base/err.h"
 
-#define FH_INTERP_TREES_MAX 64
+/* What one interpreter may need; trees and files are descriptors and mounts of a run. */
+#define FH_INTERP_TREES_MAX 12
+#define FH_INTERP_FILES_MAX 16
+#define FH_INTERP_LINKS_MAX 32
 
 /* Where the boot text expects the program's source, from its first byte to end of file: any size, a memfd,
  * file or pipe. It is closed before the program runs. */
@@ -24,15 +27,21 @@ enum fh_interp_user {
 	FH_INTERP_OTHER_USER, /* as an id that owns nothing here: files must be readable for others */
 };
 
-/* Plain data, owned by whoever has it; finish frees. */
+/* A symbolic link to make inside: a name the interpreter uses for what is shown under its real name. */
+struct fh_interp_link {
+	char *path, *target; /* both absolute */
+};
+
+/* Plain data, owned by whoever has it; finish frees. What is always visible (/usr and the links into it) is
+ * in none of the lists. */
 struct fh_interp {
-	char *executable; /* absolute; the same path inside and outside */
-	char *version;    /* "3.11.2", or "3.11" where nobody asked; "" when not known */
-	/* Host directories and single files to show read-only at the same path, sorted; a path may be a link,
-	 * whose target is to be shown there. None lies in another, none in what is always visible (/usr and
-	 * the links into it). */
-	char *trees[FH_INTERP_TREES_MAX];
-	size_t n_trees;
+	char *executable;                 /* absolute; the same path inside and outside */
+	char *version;                    /* "3.11.2", or "3.11" where nobody asked; "" when not known */
+	char *trees[FH_INTERP_TREES_MAX]; /* host folders to show read-only at the same path: real, none in
+					     another */
+	char *files[FH_INTERP_FILES_MAX]; /* single host files, likewise */
+	struct fh_interp_link links[FH_INTERP_LINKS_MAX]; /* none in a tree */
+	size_t n_trees, n_files, n_links;
 };
 
 /* Finds an interpreter. `wanted`: a path, a name to be looked for on PATH, or NULL for the first python3 on

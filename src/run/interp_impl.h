@@ -50,8 +50,8 @@ void fh_interp_cache_store(const char *key, const struct fh_probe *p);
 bool fh_trees_visible(const char *path);
 /* Would showing the whole directory show what is not the interpreter's? `home` is $HOME or NULL. */
 bool fh_trees_refused(const char *path, const char *home);
-/* Adds a path (and, where it passes a link, the real one). Visible ones and ones inside another are left out.
- * 0, -ENOENT, -EPERM for a refused one, -E2BIG, -ENOMEM. */
+/* Adds a path: its real folder or file, and a link where the name goes through one. Visible ones and ones
+ * inside another are left out. 0, -ENOENT, -EPERM for a refused one, -E2BIG, -ENOMEM. */
 int fh_trees_add(struct fh_interp *i, const char *path, const char *home);
 /* Adds a prefix of an installation: whole where the directory holds nothing else, otherwise only what a
  * virtual environment needs of it. A refused one is passed over. 0, -E2BIG, -ENOMEM. */

@@ -77,41 +77,76 @@ bool fh_trees_refused(const char *path, const char *home)
 	return within(path, "/home") && !strchr(path + strlen("/home/"), '/');
 }
 
-static int compare(const void *a, const void *b)
+/* Is the path in a tree, or a file, or in what a link shows? */
+static bool covered(const struct fh_interp *i, const char *path)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* One path by its text: it covers what lies in it, and is left out where it lies in another. */
-static int add_one(struct fh_interp *i, const char *path, const char *home)
-{
-	size_t kept = 0;
-	char *copy;
-
-	if (fh_trees_visible(path))
-		return 0;
-	if (fh_trees_refused(path, home))
-		return -EPERM;
 	for (size_t k = 0; k < i->n_trees; k++) {
 		if (within(path, i->trees[k]))
-			return 0;
+			return true;
 	}
-	copy = strdup(path);
-	if (!copy)
-		return -ENOMEM;
-	for (size_t k = 0; k < i->n_trees; k++) {
-		if (within(i->trees[k], path))
-			free(i->trees[k]);
+	for (size_t k = 0; k < i->n_files; k++) {
+		if (strcmp(path, i->files[k]) == 0)
+			return true;
+	}
+	for (size_t k = 0; k < i->n_links; k++) {
+		if (within(path, i->links[k].path))
+			return true;
+	}
+	return fh_trees_visible(path);
+}
+
+/* Takes out of a list what lies in a new tree or link. */
+static void drop_within(char **list, size_t *n, const char *path)
+{
+	size_t kept = 0;
+
+	for (size_t k = 0; k < *n; k++) {
+		if (within(list[k], path))
+			free(list[k]);
 		else
-			i->trees[kept++] = i->trees[k];
+			list[kept++] = list[k];
 	}
-	i->n_trees = kept;
-	if (i->n_trees == FH_INTERP_TREES_MAX) {
-		free(copy);
+	*n = kept;
+}
+
+static void drop_links_within(struct fh_interp *i, const char *path)
+{
+	size_t kept = 0;
+
+	for (size_t k = 0; k < i->n_links; k++) {
+		if (within(i->links[k].path, path)) {
+			free(i->links[k].path);
+			free(i->links[k].target);
+		} else {
+			i->links[kept++] = i->links[k];
+		}
+	}
+	i->n_links = kept;
+}
+
+static int append(char **list, size_t *n, size_t max, const char *path)
+{
+	if (*n == max)
 		return -E2BIG;
+	list[*n] = strdup(path);
+	if (!list[*n])
+		return -ENOMEM;
+	(*n)++;
+	return 0;
+}
+
+static int add_link(struct fh_interp *i, const char *path, const char *target)
+{
+	struct fh_interp_link link = {strdup(path), strdup(target)};
+
+	drop_links_within(i, path);
+	if (!link.path || !link.target || i->n_links == FH_INTERP_LINKS_MAX) {
+		int rc = !link.path || !link.target ? -ENOMEM : -E2BIG;
+		free(link.path);
+		free(link.target);
+		return rc;
 	}
-	i->trees[i->n_trees++] = copy;
-	qsort(i->trees, i->n_trees, sizeof(i->trees[0]), compare);
+	i->links[i->n_links++] = link;
 	return 0;
 }
 
@@ -119,20 +154,29 @@ int fh_trees_add(struct fh_interp *i, const char *path, const char *home)
 {
 	fh_autofree char *real = realpath(path, NULL), *real_home = NULL;
 	struct stat st;
-	int rc;
+	int rc = 0;
 
 	if (!real || stat(real, &st) < 0)
 		return -errno;
-	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+	if (!is_normal(path) || (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
 		return -EPERM;
 	real_home = home ? realpath(home, NULL) : NULL;
-	/* The real path is judged first: a link must not dress up a home directory. */
-	if (fh_trees_refused(real, real_home) && !fh_trees_visible(real))
-		return -EPERM;
-	rc = add_one(i, path, home);
-	if (rc == 0 && strcmp(real, path) != 0)
-		rc = add_one(i, real, real_home);
-	return rc;
+	/* The real path is judged: a link must not dress up a home directory. */
+	if (!covered(i, real)) {
+		if (fh_trees_refused(real, real_home))
+			return -EPERM;
+		if (S_ISDIR(st.st_mode)) {
+			drop_within(i->trees, &i->n_trees, real);
+			drop_within(i->files, &i->n_files, real);
+			drop_links_within(i, real);
+			rc = append(i->trees, &i->n_trees, FH_INTERP_TREES_MAX, real);
+		} else {
+			rc = append(i->files, &i->n_files, FH_INTERP_FILES_MAX, real);
+		}
+	}
+	if (rc < 0 || strcmp(real, path) == 0 || covered(i, path))
+		return rc;
+	return fh_trees_refused(path, home) ? -EPERM : add_link(i, path, real);
 }
 
 /* Does the directory hold an interpreter and nothing else? ~/.local, or a project that is its own
@@ -188,11 +232,5 @@ int fh_trees_add_prefix(struct fh_interp *i, const char *prefix, const char *hom
 
 bool fh_trees_cover(const struct fh_interp *i, const char *path)
 {
-	if (fh_trees_visible(path))
-		return true;
-	for (size_t k = 0; k < i->n_trees; k++) {
-		if (within(path, i->trees[k]))
-			return true;
-	}
-	return false;
+	return covered(i, path);
 }

@@ -107,10 +107,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void need_python(void)
+#define need_python() need_python_for(__func__)
+
+static void need_python_for(const char *test)
 {
 	if (access(SYSTEM_PYTHON, X_OK) < 0) {
-		print_message("SKIP: no %s on this machine\n", SYSTEM_PYTHON);
+		printf("SKIP %s: no %s on this machine\n", test, SYSTEM_PYTHON);
 		skip();
 	}
 }
@@ -212,8 +214,11 @@ static void links_on_the_way_are_shown(void **state)
 	write_file("env/pyvenv.cfg", 0644, config);
 	struct fh_interp i = find(at("env/bin/python3"), FH_INTERP_SAME_USER);
 
-	assert_true(fh_trees_cover(&i, at("home/hop/python")));
-	assert_true(fh_trees_cover(&i, at("real/python3")));
+	assert_int_equal(i.n_links, 2);
+	assert_string_equal(i.links[0].path, at("home/hop/python"));
+	assert_true(fh_trees_visible(i.links[0].target));
+	assert_string_equal(i.links[1].path, at("real/python3"));
+	assert_int_equal(i.n_files, 0);
 	assert_false(fh_trees_cover(&i, at("home/hop")));
 	assert_false(fh_trees_cover(&i, at("real")));
 	fh_interp_finish(&i);
@@ -532,21 +537,34 @@ static void trees_are_few_and_true(void **state)
 	assert_int_equal(symlink(at("z"), at("a/link")), 0);
 	assert_int_equal(symlink(at("home"), at("dressed")), 0);
 	assert_int_equal(mkfifo(at("fifo"), 0600), 0);
+	write_file("file", 0644, "");
+	assert_int_equal(symlink("file", at("file-link")), 0);
 	assert_int_equal(fh_trees_add(&i, at("a/b/c"), at("home")), 0);
 	assert_int_equal(fh_trees_add(&i, at("ab"), at("home")), 0);
 	assert_int_equal(fh_trees_add(&i, at("a/b"), at("home")), 0); /* takes a/b/c in */
 	assert_int_equal(fh_trees_add(&i, at("a/b/c"), at("home")), 0);
 	assert_int_equal(i.n_trees, 2);
-	assert_int_equal(fh_trees_add(&i, at("a/link"), at("home")), 0); /* under both names */
-	assert_int_equal(i.n_trees, 4);
-	assert_string_equal(i.trees[3], at("z"));
+	assert_int_equal(fh_trees_add(&i, at("a/link"), at("home")), 0);
+	assert_int_equal(i.n_trees, 3);
+	assert_string_equal(i.trees[2], at("z"));
+	assert_string_equal(i.links[0].path, at("a/link"));
+	assert_string_equal(i.links[0].target, at("z"));
+	assert_int_equal(fh_trees_add(&i, at("file-link"), at("home")), 0);
+	assert_int_equal(fh_trees_add(&i, at("file"), at("home")), 0);
+	assert_int_equal(i.n_files, 1);
+	assert_string_equal(i.files[0], at("file"));
+	assert_int_equal(i.n_links, 2);
+	/* A folder takes in the links and files in it. */
+	assert_int_equal(fh_trees_add(&i, at("a"), at("home")), 0);
+	assert_int_equal(i.n_trees, 3);
+	assert_int_equal(i.n_links, 1);
 	assert_int_equal(fh_trees_add(&i, at("dressed"), at("home")), -EPERM);
 	assert_int_equal(fh_trees_add(&i, base, at("home")), -EPERM);
 	assert_int_equal(fh_trees_add(&i, at("fifo"), at("home")), -EPERM);
 	assert_int_equal(fh_trees_add(&i, at("none"), at("home")), -ENOENT);
 	assert_int_equal(fh_trees_add(&i, "/usr/lib", at("home")), 0);
-	assert_int_equal(i.n_trees, 4);
-	for (int k = 0; k < FH_INTERP_TREES_MAX - 4; k++) {
+	assert_int_equal(i.n_trees, 3);
+	for (int k = 0; k < FH_INTERP_TREES_MAX - 3; k++) {
 		snprintf(name, sizeof(name), "d%d", k);
 		assert_int_equal(mkdir(at(name), 0755), 0);
 		assert_int_equal(fh_trees_add(&i, at(name), at("home")), 0);
