@@ -49,7 +49,9 @@ void fh_child_raise_oom_score(const struct fh_plan *plan)
 		return;
 	fd = fh_sys_openat(AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY, 0);
 	FH_MUST(plan, OOM_SCORE, fd);
-	FH_MUST(plan, OOM_SCORE, fh_sys_write((int)fd, plan->oom_score_adj, strlen(plan->oom_score_adj)));
+	long rc = fh_sys_write((int)fd, plan->oom_score_adj, strlen(plan->oom_score_adj));
+	if (rc != -EACCES) /* it is higher already, and lowering it takes a privilege */
+		FH_MUST(plan, OOM_SCORE, rc);
 	fh_sys_close((int)fd);
 }
 

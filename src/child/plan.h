@@ -107,6 +107,7 @@ struct fh_plan {
 	bool set_affinity;
 	cpu_set_t affinity;
 	int nice;
+	bool reset_scheduler; /* the supervisor has a real-time policy, which must not be inherited */
 	int landlock_abi; /* 0: none */
 	uint64_t landlock_fs, landlock_net, landlock_scoped;
 	const struct fh_plan_rule *rules;

@@ -46,8 +46,8 @@ static void set_scheduling(const struct fh_plan *plan)
 		int priority;
 	} none = {0};
 
-	/* An inherited real-time policy would outrank every other process of the host. */
-	FH_MUST(plan, SCHEDULING, FH_SYS(SYS_sched_setscheduler, 0, 0 /* SCHED_OTHER */, &none));
+	if (plan->reset_scheduler)
+		FH_MUST(plan, SCHEDULING, FH_SYS(SYS_sched_setscheduler, 0, 0 /* SCHED_OTHER */, &none));
 	FH_MUST(plan, SCHEDULING, FH_SYS(SYS_setpriority, 0 /* PRIO_PROCESS */, 0, plan->nice));
 	if (plan->set_affinity)
 		FH_MUST(plan, SCHEDULING,

@@ -49,9 +49,14 @@ static void usage(FILE *to)
 	fprintf(to, "\n`fumehood COMMAND --help` lists the options of a command. `fumehood --version` prints the version.\n");
 }
 
-/* A program started with a standard stream closed would otherwise get a pipe of ours as its descriptor 0, 1 or 2. */
+/* A standard stream that is closed would otherwise be the number of one of our pipes. Input and error output may be
+ * missing; with no place for the output there is nothing to do. */
 static int open_standard_streams(void)
 {
+	if (fcntl(1, F_GETFD) < 0 && errno == EBADF) {
+		fprintf(stderr, "fumehood: standard output is closed; redirect it to /dev/null if nobody wants it\n");
+		return -1;
+	}
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
 			return -1;

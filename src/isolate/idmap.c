@@ -28,7 +28,7 @@ int fh_idmap_create(uint32_t uid_on_disk, uint32_t uid_here, uint32_t gid_on_dis
 	struct fh_clone_args args = {
 		.flags = CLONE_NEWUSER | CLONE_PIDFD,
 		.pidfd = (uint64_t)(uintptr_t)&pidfd_raw,
-		.exit_signal = SIGCHLD,
+		.exit_signal = 0,
 	};
 	long pid = fh_sys_clone3(&args);
 	char path[64];
@@ -49,7 +49,7 @@ int fh_idmap_create(uint32_t uid_on_disk, uint32_t uid_here, uint32_t gid_on_dis
 		rc = fd < 0 ? -errno : 0;
 	}
 	fh_sys_pidfd_kill(pidfd_raw, SIGKILL);
-	while (waitid((idtype_t)P_PIDFD, (id_t)pidfd_raw, &info, WEXITED) < 0 && errno == EINTR)
+	while (waitid((idtype_t)P_PIDFD, (id_t)pidfd_raw, &info, WEXITED | __WALL) < 0 && errno == EINTR)
 		;
 	close(pidfd_raw);
 	if (rc < 0)

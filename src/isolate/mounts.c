@@ -13,7 +13,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "isolate/ids.h"
+#include "isolate/idmap.h"
 #include "isolate/procfiles.h"
 #include "sys/mounts.h"
 
@@ -362,15 +362,33 @@ static int plan_dev(struct builder *b)
 	return rc;
 }
 
+/* A folder of the caller's and the program must have one owner: on disk the folder's, inside the program. Only root can
+ * map a mount; the program of an ordinary user has the user's own id already. */
+static int owner_map(struct builder *b, const char *path, int *ret_fd)
+{
+	const struct fh_ids *ids = b->spec->ids;
+	struct stat st;
+
+	*ret_fd = -1;
+	if (ids->kind != FH_IDS_BLOCK)
+		return 0;
+	if (lstat(path, &st) < 0)
+		return fh_fail(b->err, -errno, "look at '%s'", path);
+	return fh_idmap_create(st.st_uid, ids->program_uid, st.st_gid, ids->program_gid, ret_fd, b->err);
+}
+
 static int plan_workspace(struct builder *b)
 {
-	struct fh_source_options options = {.idmap_fd = b->spec->workspace_idmap_fd};
+	struct fh_source_options options = {.idmap_fd = -1};
+	fh_autofd int map = -1;
 	char layer[16], layers[96];
 	int source, rc = mkdir_op(b, "r/work", 0755);
 
 	if (rc || b->spec->workspace_mode == FH_WORKSPACE_EMPTY)
 		return rc ? rc : clone_op(b, "w/work", "r/work", ATTR_COMMON);
-	rc = fh_planner_source(b->planner, b->spec->workspace, &options, &source, NULL, b->err);
+	rc = owner_map(b, b->spec->workspace, &map);
+	options.idmap_fd = map;
+	rc = rc ? rc : fh_planner_source(b->planner, b->spec->workspace, &options, &source, NULL, b->err);
 	if (rc < 0)
 		return rc;
 	if (b->spec->workspace_mode == FH_WORKSPACE_DIRECT)
@@ -407,12 +425,14 @@ static int plan_writable(struct builder *b)
 /* A host file or folder at a place of the caller's choice. */
 static int plan_bind(struct builder *b, const char *from, const char *to, uint64_t attr)
 {
-	struct fh_source_options options = {.recursive = true, .idmap_fd = -1};
+	struct fh_source_options options = {.recursive = true, .idmap_optional = true};
+	fh_autofd int map = -1;
 	char target[4200];
 	uint32_t mode = 0;
-	int source, rc;
+	int source, rc = owner_map(b, from, &map);
 
-	rc = fh_planner_source(b->planner, from, &options, &source, &mode, b->err);
+	options.idmap_fd = map;
+	rc = rc ? rc : fh_planner_source(b->planner, from, &options, &source, &mode, b->err);
 	if (rc < 0)
 		return rc;
 	if ((size_t)snprintf(target, sizeof(target), "r%s", to) >= sizeof(target))

@@ -9,6 +9,7 @@
 #ifndef FH_ISOLATE_MOUNTS_H
 #define FH_ISOLATE_MOUNTS_H
 
+#include "isolate/ids.h"
 #include "isolate/planner.h"
 #include "policy/policy.h"
 
@@ -22,11 +23,11 @@ struct fh_root_spec {
 	const struct fh_policy *policy;
 	enum fh_workspace_mode workspace_mode;
 	const char *workspace;     /* real host path; for COPY and DIRECT */
-	int workspace_idmap_fd;    /* user namespace that maps its owner to the program's id; -1: none needed */
 	const char *const *trees;  /* further host folders and files shown read-only at their own path; what a link
 				    * points to is shown in its place */
 	size_t n_trees;
 	uint32_t program_id;       /* inner id that owns what is writable */
+	const struct fh_ids *ids;  /* with ids of its own, host folders are mapped from their owner to the program */
 	unsigned n_cpus;           /* processors the program sees */
 	bool all_cpus;             /* they are all the host has: no need to rewrite /proc/cpuinfo */
 	bool plain_trees;          /* no overlay on this host (allowed by the caller): bind the trees */

@@ -108,8 +108,9 @@ int fh_planner_source(struct fh_planner *p, const char *path, const struct fh_so
 		return fh_fail(err, -errno, "keep the mount of '%s'", path);
 	if (options->idmap_fd >= 0) {
 		struct fh_mount_attr attr = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)options->idmap_fd};
-		long rc = fh_sys_mount_setattr(source->tree_fd, "", AT_EMPTY_PATH, &attr);
-		if (rc < 0)
+		long rc = fh_sys_mount_setattr(source->tree_fd, "",
+					       AT_EMPTY_PATH | (options->recursive ? AT_RECURSIVE : 0), &attr);
+		if (rc < 0 && !options->idmap_optional)
 			return fh_fail(err, (int)rc, "map the owner of '%s' to the sandbox's user", path);
 	}
 	return 0;

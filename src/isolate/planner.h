@@ -41,6 +41,7 @@ int fh_planner_rlimit(struct fh_planner *p, int resource, uint64_t soft, uint64_
 struct fh_source_options {
 	bool recursive;
 	int idmap_fd; /* a user namespace whose map is put on the mount; -1: none. Needs the detached form */
+	bool idmap_optional; /* a file system that cannot be mapped is shown as it is */
 };
 int fh_planner_source(struct fh_planner *p, const char *path, const struct fh_source_options *options, int *ret_index,
 		      uint32_t *ret_mode, struct fh_err *err);

@@ -35,7 +35,8 @@ enum fh_cause {
 	FH_CAUSE_CPU,
 	FH_CAUSE_MEMORY,
 	FH_CAUSE_OUTPUT,
-	FH_CAUSE_DISK, /* only where a watch holds the axis */
+	FH_CAUSE_DISK, /* these two only where a watch holds the axis */
+	FH_CAUSE_INODES,
 	FH_CAUSE_CANCEL,
 	FH_CAUSE_SANDBOX,
 };
@@ -104,6 +105,8 @@ struct fh_run {
 	/* Watched maxima. */
 	uint64_t stage_blocks_start, stage_inodes_start; /* taken by ourselves */
 	uint64_t peak_disk_bytes, peak_inodes, peak_memory_bytes, peak_pids, watched_cpu_us;
+	uint64_t folder_bytes_start, folder_inodes_start; /* of a folder of the host that is worked on directly */
+	uint64_t folder_next_ns;                          /* when to walk it again */
 	bool disk_full_seen, inodes_full_seen, pids_full_seen;
 	struct fh_chunk *chunks;
 	size_t n_chunks;
@@ -128,6 +131,7 @@ int fh_feed_open(struct fh_run *run, int *ret_child_fd, struct fh_err *err);
 void fh_feed_ready(struct fh_run *run);
 void fh_feed_close(struct fh_run *run);
 /* sample.c */
+void fh_sample_start(struct fh_run *run);          /* what is used before the program is executed */
 void fh_sample(struct fh_run *run);                /* looks at what the kernel does not cap for us */
 uint64_t fh_sample_next_ns(const struct fh_run *run); /* when to look next */
 /* supervise.c */

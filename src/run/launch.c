@@ -179,7 +179,7 @@ static int clone_child(struct fh_run *run, struct fh_err *err)
 		.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | (run->plan.namespaces ? namespaces : 0) |
 			 (into >= 0 ? CLONE_INTO_CGROUP : 0),
 		.pidfd = (uint64_t)(uintptr_t)&run->child_pidfd,
-		.exit_signal = SIGCHLD,
+		.exit_signal = 0, /* no SIGCHLD: a host program's own handler must not reap our child */
 		.cgroup = into >= 0 ? (uint64_t)into : 0,
 	};
 	uint64_t all = ~0ull, before;

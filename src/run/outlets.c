@@ -68,6 +68,21 @@ static void note_chunk(struct fh_run *run, int which, uint64_t offset, size_t n)
 	}
 }
 
+static void lost_far_end(struct fh_run *run, int which, int error)
+{
+	struct fh_outlet *o = &run->out[which];
+	struct fh_err why = {0};
+
+	o->pending = o->pending_done = 0;
+	o->live_fd = -1;
+	if (error == EPIPE || error == ECONNRESET) {
+		fh_run_cancel(run, which ? "nobody reads the error output any more" : "nobody reads the output any more");
+		return;
+	}
+	fh_fail(&why, -error, "write the %s of the program", which ? "error output" : "output");
+	fh_run_fail(run, &why);
+}
+
 /* Writes what is pending as far as the far end takes it without blocking. */
 static void pass_on(struct fh_run *run, int which)
 {
@@ -100,10 +115,7 @@ static void pass_on(struct fh_run *run, int which)
 			continue;
 		if (done < 0 && errno == EAGAIN)
 			return;
-		/* The reader is gone: nobody wants this output any more. */
-		o->pending = o->pending_done = 0;
-		o->live_fd = -1;
-		fh_run_cancel(run, which ? "nobody reads the error output any more" : "nobody reads the output any more");
+		lost_far_end(run, which, errno);
 		return;
 	}
 	o->pending = o->pending_done = 0;

@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/own.h"
-#include "isolate/idmap.h"
 #include "run/privatedir.h"
 #include "sys/fault.h"
 
@@ -19,10 +20,11 @@ static bool level2(const struct fh_run *run)
 }
 
 /* A host folder must exist, be a folder, be no link, and not be a place whose exposure would undo the walls. */
-static int check_workspace(const struct fh_run *run, struct stat *ret_st, struct fh_err *err)
+static int check_workspace(const struct fh_run *run, struct fh_err *err)
 {
 	static const char *const refused[] = {"/", "/proc", "/sys", "/dev", "/run", "/boot"};
 	const char *path = run->spec->workspace;
+	struct stat st;
 
 	if (path[0] != '/')
 		return fh_usage(err, "the workspace '%s' is not an absolute path", path);
@@ -33,11 +35,11 @@ static int check_workspace(const struct fh_run *run, struct stat *ret_st, struct
 			return fh_usage(err, "the workspace '%s' is a control folder of this host; name one of your own",
 					path);
 	}
-	if (lstat(path, ret_st) < 0)
+	if (lstat(path, &st) < 0)
 		return fh_usage(err, "the workspace '%s' cannot be used: %s", path, strerror(errno));
-	if (S_ISLNK(ret_st->st_mode))
+	if (S_ISLNK(st.st_mode))
 		return fh_usage(err, "the workspace '%s' is a symbolic link; name the folder it points to", path);
-	if (!S_ISDIR(ret_st->st_mode))
+	if (!S_ISDIR(st.st_mode))
 		return fh_usage(err, "the workspace '%s' is not a folder", path);
 	if (access(path, R_OK | X_OK) < 0)
 		return fh_usage(err, "the workspace '%s' cannot be read: %s", path, strerror(errno));
@@ -100,7 +102,11 @@ static int plan_limits(struct fh_run *run, struct fh_err *err)
 		return rc;
 	run->n_cpus = fh_limits_affinity(&run->policy, &plan->affinity, &run->all_cpus);
 	plan->set_affinity = true;
-	plan->nice = 5;
+	errno = 0;
+	plan->nice = getpriority(PRIO_PROCESS, 0);
+	if (plan->nice < 5)
+		plan->nice = 5;
+	plan->reset_scheduler = sched_getscheduler(0) == SCHED_FIFO || sched_getscheduler(0) == SCHED_RR;
 	plan->oom_score_adj = "800";
 	return 0;
 }
@@ -129,21 +135,9 @@ static int plan_landlock(struct fh_run *run, const char *home, struct fh_err *er
 				     &run->planner, err);
 }
 
-/* The folder's owner on disk and the program's id on this host become one, so that it reads and writes its own files,
- * and what it makes belongs to the folder's owner. Only root can map a mount; an ordinary user's program has the
- * user's id already. */
-static int workspace_idmap(struct fh_run *run, const struct stat *st, int *ret_fd, struct fh_err *err)
-{
-	*ret_fd = -1;
-	if (run->ids.kind != FH_IDS_BLOCK)
-		return 0;
-	return fh_idmap_create(st->st_uid, run->ids.program_uid, st->st_gid, run->ids.program_gid, ret_fd, err);
-}
-
-static int plan_root(struct fh_run *run, const struct stat *workspace_st, struct fh_err *err)
+static int plan_root(struct fh_run *run, struct fh_err *err)
 {
 	struct fh_plan *plan = &run->plan;
-	fh_autofd int idmap = -1;
 	struct fh_root_spec root = {
 		.policy = &run->policy,
 		.workspace_mode = run->spec->workspace_mode,
@@ -151,20 +145,14 @@ static int plan_root(struct fh_run *run, const struct stat *workspace_st, struct
 		.trees = run->spec->trees,
 		.n_trees = run->spec->n_trees,
 		.program_id = FH_INNER_PROGRAM_ID,
+		.ids = &run->ids,
 		.n_cpus = run->n_cpus,
 		.all_cpus = run->all_cpus,
 		.plain_trees = run->weaker.plain_trees,
 		.no_proc = run->weaker.no_proc,
 	};
 	static const char *const places[] = {"/tmp", "/mnt", "/var", "/usr"};
-	int rc = 0;
-
-	if (root.workspace_mode != FH_WORKSPACE_EMPTY)
-		rc = workspace_idmap(run, workspace_st, &idmap, err);
-	if (rc < 0)
-		return rc;
-	root.workspace_idmap_fd = idmap;
-	rc = fh_mounts_plan(&root, &run->planner, err);
+	int rc = fh_mounts_plan(&root, &run->planner, err);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < FH_ARRAY_LEN(places) && !plan->stage; i++) {
@@ -261,9 +249,9 @@ static int prepare_level1(struct fh_run *run, struct fh_err *err)
 	return rc < 0 ? rc : plan_landlock(run, home, err);
 }
 
-static int prepare_level2(struct fh_run *run, const struct stat *workspace_st, struct fh_err *err)
+static int prepare_level2(struct fh_run *run, struct fh_err *err)
 {
-	int rc = plan_root(run, workspace_st, err);
+	int rc = plan_root(run, err);
 
 	if (rc < 0)
 		return rc;
@@ -278,7 +266,6 @@ static int prepare_level2(struct fh_run *run, const struct stat *workspace_st, s
 int fh_run_prepare(struct fh_run *run, struct fh_err *err)
 {
 	struct fh_plan *plan = &run->plan;
-	struct stat workspace_st = {0};
 	int rc = 0;
 
 	fh_planner_init(&run->planner);
@@ -287,10 +274,10 @@ int fh_run_prepare(struct fh_run *run, struct fh_err *err)
 	plan->skip_caps = fh_switched_off("caps");
 	plan->skip_no_new_privs = fh_switched_off("no-new-privs");
 	if (run->spec->workspace_mode != FH_WORKSPACE_EMPTY)
-		rc = check_workspace(run, &workspace_st, err);
+		rc = check_workspace(run, err);
 	rc = rc ? rc : plan_identity(run, err);
 	rc = rc ? rc : plan_limits(run, err);
-	rc = rc ? rc : level2(run) ? prepare_level2(run, &workspace_st, err) : prepare_level1(run, err);
+	rc = rc ? rc : level2(run) ? prepare_level2(run, err) : prepare_level1(run, err);
 	rc = rc ? rc : plan_command(run, err);
 	rc = rc ? rc : plan_filter(run, err);
 	if (rc < 0)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -79,6 +80,20 @@ static void finish_attempt(struct fh_run *run)
 	run->stdin_source_polled = false;
 }
 
+#define FDS_MIN 64
+
+/* Told before it shows in the middle of the setup. */
+static int check_descriptors(struct fh_err *err)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FDS_MIN)
+		return fh_unsupported(err, "raise it: `ulimit -n 1024`",
+				      "this process may open only %llu files, and a run needs up to %d",
+				      (unsigned long long)limit.rlim_cur, FDS_MIN);
+	return 0;
+}
+
 static int open_loop(struct fh_run *run, struct fh_err *err)
 {
 	long rc = FH_SYS(SYS_epoll_create1, EPOLL_CLOEXEC);
@@ -139,7 +154,7 @@ static int start_attempt(struct fh_run *run, struct fh_err *err)
 		siginfo_t info;
 		fh_close(&run->barrier_fd);
 		fh_sys_pidfd_kill(run->child_pidfd, SIGKILL);
-		while (waitid((idtype_t)P_PIDFD, (id_t)run->child_pidfd, &info, WEXITED) < 0 && errno == EINTR)
+		while (waitid((idtype_t)P_PIDFD, (id_t)run->child_pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
 			;
 	}
 	for (int i = 0; i < 2; i++)
@@ -174,6 +189,7 @@ int fh_run_start(struct fh_host *host, const struct fh_policy *policy, const str
 	struct fh_err why = {0};
 	int rc = fh_policy_check(policy, err);
 
+	rc = rc ? rc : check_descriptors(err);
 	if (rc < 0)
 		return rc;
 	run = calloc(1, sizeof(*run));

@@ -5,6 +5,7 @@
 #include <sys/vfs.h>
 
 #include "base/clock.h"
+#include "run/diskwatch.h"
 #include "run/procwalk.h"
 
 #define MS            1000000ull
@@ -33,20 +34,69 @@ uint64_t fh_sample_next_ns(const struct fh_run *run)
 	return now + wait;
 }
 
+static bool look_at_disk(struct fh_run *run, struct statfs *fs, uint64_t *bytes, uint64_t *inodes)
+{
+	if (run->stage_fd < 0 || fstatfs(run->stage_fd, fs) < 0)
+		return false;
+	*bytes = (uint64_t)(fs->f_blocks - fs->f_bfree) * (uint64_t)fs->f_bsize;
+	*inodes = (uint64_t)(fs->f_files - fs->f_ffree);
+	return true;
+}
+
+/* The folder of the host that the program writes to, where it is not the sandbox's own disk. */
+static const char *watched_folder(const struct fh_run *run)
+{
+	if (run->spec->workspace_mode == FH_WORKSPACE_DIRECT)
+		return run->spec->workspace;
+	return run->private_dir;
+}
+
+/* Walking costs time of its own: at most a tenth of the supervisor's. */
+static void sample_folder(struct fh_run *run)
+{
+	const char *folder = watched_folder(run);
+	uint64_t began = fh_now_ns(), bytes, inodes;
+	struct fh_diskwatch now;
+
+	if (!folder || (began < run->folder_next_ns && run->phase == FH_PHASE_RUNNING))
+		return;
+	fh_diskwatch(folder, run->folder_inodes_start + run->policy.inodes, &now);
+	run->folder_next_ns = fh_now_ns() + 10 * (fh_now_ns() - began) + DISK_EVERY_MS * MS;
+	bytes = now.bytes > run->folder_bytes_start ? now.bytes - run->folder_bytes_start : 0;
+	inodes = now.inodes > run->folder_inodes_start ? now.inodes - run->folder_inodes_start : 0;
+	if (bytes > run->peak_disk_bytes)
+		run->peak_disk_bytes = bytes;
+	if (inodes > run->peak_inodes)
+		run->peak_inodes = inodes;
+	if (bytes > run->policy.disk_bytes) {
+		run->disk_full_seen = true;
+		fh_run_end(run, FH_CAUSE_DISK);
+	} else if (inodes > run->policy.inodes) {
+		run->inodes_full_seen = true;
+		fh_run_end(run, FH_CAUSE_INODES);
+	}
+}
+
+void fh_sample_start(struct fh_run *run)
+{
+	struct fh_diskwatch folder;
+	struct statfs fs;
+
+	if (watched_folder(run)) {
+		fh_diskwatch(watched_folder(run), UINT64_MAX / 2, &folder);
+		run->folder_bytes_start = folder.bytes;
+		run->folder_inodes_start = folder.inodes;
+	}
+	(void)look_at_disk(run, &fs, &run->stage_blocks_start, &run->stage_inodes_start);
+}
+
 static void sample_disk(struct fh_run *run)
 {
 	struct statfs fs;
 	uint64_t bytes, inodes;
 
-	if (run->stage_fd < 0 || fstatfs(run->stage_fd, &fs) < 0)
+	if (!look_at_disk(run, &fs, &bytes, &inodes))
 		return;
-	bytes = (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
-	inodes = (uint64_t)(fs.f_files - fs.f_ffree);
-	if (run->stage_inodes_start == 0) {
-		/* First look: what is there now is ours. */
-		run->stage_inodes_start = inodes;
-		run->stage_blocks_start = bytes;
-	}
 	if (bytes > run->stage_blocks_start && bytes - run->stage_blocks_start > run->peak_disk_bytes)
 		run->peak_disk_bytes = bytes - run->stage_blocks_start;
 	if (inodes > run->stage_inodes_start && inodes - run->stage_inodes_start > run->peak_inodes)
@@ -79,6 +129,7 @@ static void sample_processes(struct fh_run *run)
 void fh_sample(struct fh_run *run)
 {
 	sample_disk(run);
+	sample_folder(run);
 	if (run->phase != FH_PHASE_RUNNING)
 		return;
 	sample_processes(run);

@@ -167,6 +167,7 @@ static void on_report(struct fh_run *run)
 	case FH_REPORT_PROGRAM:
 		take_descriptors(run, &msg);
 		run->program_pid = report.pid;
+		fh_sample_start(run); /* nothing of the program is on the disk yet */
 		break;
 	case FH_REPORT_ENDED:
 		if (run->program_ended)
@@ -191,8 +192,12 @@ static void on_child(struct fh_run *run)
 {
 	siginfo_t info = {0};
 
-	if (waitid((idtype_t)P_PIDFD, (id_t)run->child_pidfd, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
+	if (waitid((idtype_t)P_PIDFD, (id_t)run->child_pidfd, &info, WEXITED | WNOHANG | __WALL) < 0) {
+		if (errno != ECHILD) /* somebody else reaped it: it is gone all the same */
+			return;
+	} else if (info.si_pid == 0) {
 		return;
+	}
 	for (int i = 0; i < 4; i++) /* its last words may still be in the socket */
 		on_report(run);
 	fh_run_watch_fd(run, run->child_pidfd, 0, FH_TAG_CHILD);

@@ -33,6 +33,7 @@ static void fired(struct fh_run *run, enum fh_verdict verdict, enum fh_axis axis
 	run->result->limit = axis;
 	run->result->limit_value = value;
 	run->result->status = verdict == FH_VERDICT_WALL ? 124 : 123;
+	run->result->receipt.limits[axis].fired = true;
 }
 
 /* A value with its unit, as a person would write it on the command line. */
@@ -86,10 +87,15 @@ static bool tell_cause(struct fh_run *run)
 		fired(run, FH_VERDICT_DISK, FH_AXIS_DISK, p->disk_bytes);
 		say(run->result, "it wrote more than %s; raise --disk if it should", amount(run, "disk", text, sizeof(text)));
 		return true;
+	case FH_CAUSE_INODES:
+		fired(run, FH_VERDICT_INODES, FH_AXIS_INODES, p->inodes);
+		say(run->result, "it made more than %s files and folders; raise --inodes if it should",
+		    amount(run, "inodes", text, sizeof(text)));
+		return true;
 	case FH_CAUSE_CANCEL:
 		run->result->verdict = FH_VERDICT_CANCELLED;
 		run->result->status = 130;
-		say(run->result, "cancelled: %s", run->cancel_reason);
+		say(run->result, "%s", run->cancel_reason);
 		return true;
 	case FH_CAUSE_NONE:
 	case FH_CAUSE_SANDBOX:
@@ -132,6 +138,7 @@ static void tell_refused(struct fh_run *run, enum fh_axis axis, uint64_t value)
 
 	r->limit = axis;
 	r->limit_value = value;
+	r->receipt.limits[axis].fired = true;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].axis != axis)
 			continue;
@@ -188,6 +195,11 @@ static void decide(struct fh_run *run, const struct fh_cgroup_usage *usage)
 	enum fh_axis axis;
 	uint64_t value = 0;
 
+	for (int i = 0; i < 2 && run->failure.code == 0; i++) {
+		int rc = fh_capture_spill_error(run->out[i].capture);
+		if (rc < 0)
+			fh_fail(&run->failure, rc, "keep all of %s in its spill file", i ? "stderr" : "stdout");
+	}
 	if (run->failure.code != 0) {
 		tell_sandbox(run);
 		return;
