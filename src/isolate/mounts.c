@@ -28,11 +28,14 @@ struct builder {
 	const struct fh_root_spec *spec;
 	struct fh_planner *planner;
 	unsigned n_layers;
+	unsigned n_inodes; /* taken on the disk before the program is there */
 	struct fh_err *err;
 };
 
 static int op(struct builder *b, struct fh_plan_op o)
 {
+	if (o.kind <= FH_OP_SYMLINK && strncmp(o.target, "r/", 2) != 0)
+		b->n_inodes++;
 	int rc = fh_planner_op(b->planner, &o);
 
 	return rc < 0 ? fh_fail(b->err, rc, "plan the root") : 0;
@@ -61,13 +64,6 @@ static int file_op(struct builder *b, const char *target, const void *bytes, siz
 static int clone_op(struct builder *b, const char *from, const char *target, uint64_t attr)
 {
 	return op(b, (struct fh_plan_op){.kind = FH_OP_CLONE, .text = from, .target = target, .attr = attr});
-}
-
-const char *fh_mounts_stage_options(const struct fh_policy *policy, struct fh_planner *planner)
-{
-	return fh_arena_printf(&planner->arena, "mode=755,size=%llu,nr_inodes=%llu",
-			       (unsigned long long)policy->disk_bytes,
-			       (unsigned long long)policy->inodes + FH_STAGE_INODES);
 }
 
 static int plan_stage(struct builder *b)
@@ -403,6 +399,7 @@ static int plan_workspace(struct builder *b)
 	rc = rc ? rc : mkdir_op(b, "u", 0755);
 	rc = rc ? rc : own_dir_op(b, "u/work", 0755);
 	rc = rc ? rc : own_dir_op(b, "u/wk", 0700);
+	b->n_inodes += 2; /* the overlay's own: its working folder and its index of whiteouts */
 	return rc ? rc
 		  : op(b, (struct fh_plan_op){
 				  .kind = FH_OP_OVERLAY, .target = "r/work", .flags = MS_COMMON, .text = layers});
@@ -484,9 +481,10 @@ static int plan_extras(struct builder *b)
 	return rc;
 }
 
-int fh_mounts_plan(const struct fh_root_spec *spec, struct fh_planner *planner, struct fh_err *err)
+int fh_mounts_plan(const struct fh_root_spec *spec, struct fh_planner *planner, const char **ret_options,
+		   struct fh_err *err)
 {
-	struct builder b = {.spec = spec, .planner = planner, .err = err};
+	struct builder b = {.spec = spec, .planner = planner, .n_inodes = 1, .err = err};
 	int rc = plan_stage(&b);
 
 	rc = rc ? rc : plan_system(&b);
@@ -499,5 +497,10 @@ int fh_mounts_plan(const struct fh_root_spec *spec, struct fh_planner *planner, 
 		rc = op(&b, (struct fh_plan_op){.kind = FH_OP_SEAL,
 						.target = "r",
 						.attr = ATTR_READ_ONLY | MOUNT_ATTR_NOEXEC});
-	return rc;
+	if (rc < 0)
+		return rc;
+	*ret_options = fh_arena_printf(&planner->arena, "mode=755,size=%llu,nr_inodes=%llu",
+				       (unsigned long long)spec->policy->disk_bytes,
+				       (unsigned long long)spec->policy->inodes + b.n_inodes);
+	return *ret_options ? 0 : fh_fail(err, -ENOMEM, "plan the root");
 }

@@ -37,13 +37,9 @@ struct fh_root_spec {
 #define FH_INNER_WORK "/work"
 #define FH_INNER_HOME "/home/user"
 
-/* Appends the operations and sources. */
-int fh_mounts_plan(const struct fh_root_spec *spec, struct fh_planner *planner, struct fh_err *err);
-
-/* Options of the stage's tmpfs, in the planner's arena. */
-const char *fh_mounts_stage_options(const struct fh_policy *policy, struct fh_planner *planner);
-
-/* Inodes that the stage takes before the program makes any are not charged to it: allowance added to the limit. */
-#define FH_STAGE_INODES 512
+/* Appends the operations and sources. *ret_options is the mount options of the stage's tmpfs, in the planner's arena: the
+ * policy's disk, and its inodes and those that the operations themselves take, so that what is left is the program's. */
+int fh_mounts_plan(const struct fh_root_spec *spec, struct fh_planner *planner, const char **ret_options,
+		   struct fh_err *err);
 
 #endif

@@ -152,7 +152,8 @@ static int plan_root(struct fh_run *run, struct fh_err *err)
 		.no_proc = run->weaker.no_proc,
 	};
 	static const char *const places[] = {"/tmp", "/mnt", "/var", "/usr"};
-	int rc = fh_mounts_plan(&root, &run->planner, err);
+	int rc = fh_mounts_plan(&root, &run->planner, &plan->stage_options, err);
+
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < FH_ARRAY_LEN(places) && !plan->stage; i++) {
@@ -162,7 +163,6 @@ static int plan_root(struct fh_run *run, struct fh_err *err)
 	}
 	if (!plan->stage)
 		return fh_fail(err, -ENOENT, "find a folder to build the sandbox's root on");
-	plan->stage_options = fh_mounts_stage_options(&run->policy, &run->planner);
 	plan->root = "r";
 	plan->hostname = "fumehood";
 	plan->new_netns = !fh_switched_off("netns");
