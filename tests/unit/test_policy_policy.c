@@ -296,11 +296,18 @@ static void contradictions(void **state)
 	struct fh_err err;
 
 	fh_policy_init(&p);
+	p.file_size_bytes = 60 << 20;
 	p.disk_bytes = p.file_size_bytes;
 	assert_int_equal(fh_policy_check(&p, &err), 0);
 	p.disk_bytes--;
 	assert_int_equal(fh_policy_check(&p, &err), -EINVAL);
-	assert_says(&err, "file_size (50M) is larger than disk");
+	assert_says(&err, "file_size (60M) is larger than disk");
+	fh_policy_finish(&p);
+
+	/* A small disk alone is no contradiction with a default that nobody asked for. */
+	fh_policy_init(&p);
+	p.disk_bytes = 1 << 20;
+	assert_int_equal(fh_policy_check(&p, &err), 0);
 	fh_policy_finish(&p);
 
 	fh_policy_init(&p);
