@@ -18,6 +18,7 @@ struct fh_command {
 	const char *name;
 	int (*main)(int argc, char **argv); /* argv[0] is the command's name */
 	const char *summary;
+	int runs; /* starts sandboxes, and so wants control groups */
 };
 
 extern const struct fh_command fh_commands[]; /* ends with a NULL name */

@@ -9,14 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/scope.h"
 #include "sys/fault.h"
 
 const struct fh_command fh_commands[] = {
-	{"run", fh_cmd_run, "run a program in a sandbox: fumehood run [OPTIONS] -- CMD [ARG...]"},
-	{"python", fh_cmd_python, "run a Python program: fumehood python [OPTIONS] (-c CODE | FILE | -) [ARG...]"},
-	{"bash", fh_cmd_bash, "run a shell program: fumehood bash [OPTIONS] (-c CODE | FILE | -) [ARG...]"},
-	{"policy", fh_cmd_policy, "show, check and explain policies, and print their schema"},
-	{NULL, NULL, NULL},
+	{"run", fh_cmd_run, "run a program in a sandbox: fumehood run [OPTIONS] -- CMD [ARG...]", 1},
+	{"python", fh_cmd_python, "run a Python program: fumehood python [OPTIONS] (-c CODE | FILE | -) [ARG...]", 1},
+	{"bash", fh_cmd_bash, "run a shell program: fumehood bash [OPTIONS] (-c CODE | FILE | -) [ARG...]", 1},
+	{"policy", fh_cmd_policy, "show, check and explain policies, and print their schema", 0},
+	{NULL, NULL, NULL, 0},
 };
 
 int fh_cli_error(const struct fh_err *err)
@@ -82,8 +83,11 @@ int main(int argc, char **argv)
 		return fflush(stdout) ? FH_STATUS_ERROR : FH_STATUS_OK;
 	}
 	for (const struct fh_command *c = fh_commands; c->name; c++)
-		if (strcmp(c->name, argv[1]) == 0)
+		if (strcmp(c->name, argv[1]) == 0) {
+			if (c->runs)
+				fh_cli_enter_scope(argv);
 			return c->main(argc - 1, argv + 1);
+		}
 	fprintf(stderr, "fumehood: there is no command '%s'; `fumehood --help` lists them\n", argv[1]);
 	return FH_STATUS_ERROR;
 }
