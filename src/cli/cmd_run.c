@@ -123,7 +123,11 @@ static int run_python(struct fh_run_options *o, int argc, char **argv, struct fh
 		spec.source_bytes = program.len;
 		spec.interpreter = interp.executable;
 		spec.trees = (const char *const *)interp.trees;
+		spec.files = (const char *const *)interp.files;
+		spec.links = interp.links;
 		spec.n_trees = interp.n_trees;
+		spec.n_files = interp.n_files;
+		spec.n_links = interp.n_links;
 		rc = fh_cli_drive(o, &spec);
 	}
 	fh_interp_finish(&interp);

@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "cli/cli.h"
+#include "formats/format_text.h"
 #include "formats/result_json.h"
 
 #define JSON_BYTES_MAX (1ull << 32)
@@ -27,11 +28,17 @@ static int print_json(const struct fh_run_options *o, const struct fh_result *r,
 
 static int print_text(const struct fh_run_options *o, const struct fh_result *r)
 {
+	enum fh_text_format format = o->format == FH_FORMAT_OBSERVATION ? FH_TEXT_OBSERVATION
+				     : o->format == FH_FORMAT_RETOOL	? FH_TEXT_RETOOL
+									: FH_TEXT_RAW;
+	struct fh_format_options options;
+	struct fh_err err;
 	fh_autobuf text;
 	int rc;
 
 	fh_buf_init(&text, JSON_BYTES_MAX);
-	rc = fh_buf_add(&text, r->out.text, r->out.text_bytes);
+	fh_format_options_init(&options, format);
+	rc = fh_format_result(r, &options, &text, &err);
 	return rc ? rc : fh_write_all(1, fh_buf_str(&text), text.len);
 }
 

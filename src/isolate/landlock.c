@@ -57,7 +57,8 @@ static int add(struct fh_planner *planner, const struct rule *rules, size_t n, s
 	return 0;
 }
 
-static int add_shared(const char *const *trees, size_t n_trees, struct fh_planner *planner, struct fh_err *err)
+static int add_shared(const char *const *trees, size_t n_trees, const char *const *files, size_t n_files,
+		      struct fh_planner *planner, struct fh_err *err)
 {
 	static const struct rule common[] = {
 		{"/usr", RUN},	       {"/bin", RUN},	       {"/sbin", RUN},	       {"/lib", RUN},
@@ -69,18 +70,20 @@ static int add_shared(const char *const *trees, size_t n_trees, struct fh_planne
 
 	for (size_t i = 0; rc == 0 && i < n_trees; i++)
 		rc = add(planner, &(struct rule){trees[i], RUN}, 1, err);
+	for (size_t i = 0; rc == 0 && i < n_files; i++)
+		rc = add(planner, &(struct rule){files[i], RUN}, 1, err);
 	return rc;
 }
 
 int fh_landlock_plan_root(const struct fh_policy *policy, const char *const *trees, size_t n_trees,
-			  struct fh_planner *planner, struct fh_err *err)
+			  const char *const *files, size_t n_files, struct fh_planner *planner, struct fh_err *err)
 {
 	static const struct rule own[] = {
 		{"/", FH_LL_READ_DIR}, {"/etc", READ},	{"/work", WRITE}, {"/tmp", WRITE},
 		{"/home", WRITE},      {"/dev/shm", WRITE},
 	};
 	static const struct rule pty[] = {{"/dev/pts", READ | DEVICE}};
-	int rc = add_shared(trees, n_trees, planner, err);
+	int rc = add_shared(trees, n_trees, files, n_files, planner, err);
 
 	rc = rc ? rc : add(planner, own, sizeof(own) / sizeof(own[0]), err);
 	if (rc == 0 && policy->pty)
@@ -92,7 +95,8 @@ int fh_landlock_plan_root(const struct fh_policy *policy, const char *const *tre
 }
 
 int fh_landlock_plan_host(const struct fh_policy *policy, const char *home, const char *workspace,
-			  const char *const *trees, size_t n_trees, struct fh_planner *planner, struct fh_err *err)
+			  const char *const *trees, size_t n_trees, const char *const *files, size_t n_files,
+			  struct fh_planner *planner, struct fh_err *err)
 {
 	/* The parts of /etc that libraries read at start, and nothing that tells of users or services. */
 	static const struct rule host[] = {
@@ -101,7 +105,7 @@ int fh_landlock_plan_host(const struct fh_policy *policy, const char *home, cons
 		{"/etc/alternatives", READ}, {"/etc/host.conf", READ},     {"/etc/hosts", READ},
 		{"/sys/devices/system/cpu", READ},
 	};
-	int rc = add_shared(trees, n_trees, planner, err);
+	int rc = add_shared(trees, n_trees, files, n_files, planner, err);
 
 	rc = rc ? rc : add(planner, host, sizeof(host) / sizeof(host[0]), err);
 	rc = rc ? rc : add(planner, &(struct rule){home, WRITE}, 1, err);

@@ -17,10 +17,11 @@ void fh_landlock_probe(enum fh_level level, struct fh_landlock *ret);
 
 /* Rules for the root that isolate/mounts builds. `trees` are what it shows besides /usr. */
 int fh_landlock_plan_root(const struct fh_policy *policy, const char *const *trees, size_t n_trees,
-			  struct fh_planner *planner, struct fh_err *err);
+			  const char *const *files, size_t n_files, struct fh_planner *planner, struct fh_err *err);
 
 /* Rules on the host's own tree, level 1: `home` is the private folder of the run, `workspace` may be NULL. */
 int fh_landlock_plan_host(const struct fh_policy *policy, const char *home, const char *workspace,
-			  const char *const *trees, size_t n_trees, struct fh_planner *planner, struct fh_err *err);
+			  const char *const *trees, size_t n_trees, const char *const *files, size_t n_files,
+			  struct fh_planner *planner, struct fh_err *err);
 
 #endif

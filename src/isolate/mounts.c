@@ -111,15 +111,15 @@ static int mkdir_parents(struct builder *b, const char *inner, bool last_too)
 	return rc;
 }
 
-/* A host folder, read-only, at a place of the new root. As an overlay of its own every sandbox has its own inodes: a plain bind
+/* A host folder, read-only, at the same place. As an overlay of its own every sandbox has its own inodes: a plain bind
  * would let sandboxes see each other's opens by inotify and meet by file locks. */
-static int plan_tree(struct builder *b, const char *from, const char *path)
+static int plan_tree(struct builder *b, const char *path)
 {
 	struct fh_source_options options = {.recursive = b->spec->plain_trees, .idmap_fd = -1};
 	char layer[16], target[4200], layers[32];
 	int source, rc;
 
-	rc = fh_planner_source(b->planner, from, &options, &source, NULL, b->err);
+	rc = fh_planner_source(b->planner, path, &options, &source, NULL, b->err);
 	if (rc < 0)
 		return rc;
 	rc = mkdir_parents(b, path, true);
@@ -148,7 +148,7 @@ static int plan_tree(struct builder *b, const char *from, const char *path)
 static int plan_system(struct builder *b)
 {
 	static const char *const names[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/libo32"};
-	int rc = plan_tree(b, "/usr", "/usr");
+	int rc = plan_tree(b, "/usr");
 
 	for (size_t i = 0; rc == 0 && i < FH_ARRAY_LEN(names); i++) {
 		char to[256], target[32];
@@ -158,7 +158,7 @@ static int plan_system(struct builder *b)
 		if (lstat(names[i], &st) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode)) {
-			rc = plan_tree(b, names[i], names[i]);
+			rc = plan_tree(b, names[i]);
 			continue;
 		}
 		n = readlink(names[i], to, sizeof(to) - 1);
@@ -189,7 +189,7 @@ static int plan_etc(struct builder *b)
 	rc = rc ? rc : op(b, (struct fh_plan_op){.kind = FH_OP_SYMLINK, .target = "r/etc/mtab", .text = "../proc/self/mounts"});
 	/* Debian's links from /usr/bin/awk and the like lead through here. */
 	if (rc == 0 && lstat("/etc/alternatives", &st) == 0 && S_ISDIR(st.st_mode))
-		rc = plan_tree(b, "/etc/alternatives", "/etc/alternatives");
+		rc = plan_tree(b, "/etc/alternatives");
 	return rc;
 }
 
@@ -454,17 +454,14 @@ static bool below(const char *path, const char *root)
 	return strncmp(path, root, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
-/* What an interpreter needs: a folder (then with inodes of its own) or a file. */
-static int plan_extra_tree(struct builder *b, const char *path)
+static int plan_link(struct builder *b, const struct fh_root_link *link)
 {
-	fh_autofree char *real = realpath(path, NULL);
-	struct stat st;
+	char target[4200];
+	int rc = mkdir_parents(b, link->path, false);
 
-	if (!real || stat(real, &st) < 0)
-		return fh_fail(b->err, -errno, "look at '%s'", path);
-	if (S_ISDIR(st.st_mode))
-		return plan_tree(b, real, path);
-	return plan_bind(b, real, path, ATTR_READ_ONLY);
+	if ((size_t)snprintf(target, sizeof(target), "r%s", link->path) >= sizeof(target))
+		return fh_usage(b->err, "the path '%.60s...' is too long", link->path);
+	return rc ? rc : op(b, (struct fh_plan_op){.kind = FH_OP_SYMLINK, .target = target, .text = link->target});
 }
 
 static int plan_extras(struct builder *b)
@@ -474,7 +471,12 @@ static int plan_extras(struct builder *b)
 
 	for (size_t i = 0; rc == 0 && i < b->spec->n_trees; i++)
 		if (!below(b->spec->trees[i], "/usr"))
-			rc = plan_extra_tree(b, b->spec->trees[i]);
+			rc = plan_tree(b, b->spec->trees[i]);
+	for (size_t i = 0; rc == 0 && i < b->spec->n_files; i++)
+		if (!below(b->spec->files[i], "/usr"))
+			rc = plan_bind(b, b->spec->files[i], b->spec->files[i], ATTR_READ_ONLY);
+	for (size_t i = 0; rc == 0 && i < b->spec->n_links; i++)
+		rc = plan_link(b, &b->spec->links[i]);
 	for (size_t i = 0; rc == 0 && i < policy->n_binds; i++)
 		rc = plan_bind(b, policy->binds[i].source, policy->binds[i].target,
 			       policy->binds[i].writable ? ATTR_COMMON : ATTR_READ_ONLY);

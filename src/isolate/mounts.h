@@ -19,13 +19,19 @@ enum fh_workspace_mode {
 	FH_WORKSPACE_DIRECT, /* a host folder itself */
 };
 
+/* A symbolic link to make inside; both paths absolute. */
+struct fh_root_link {
+	char *path, *target;
+};
+
 struct fh_root_spec {
 	const struct fh_policy *policy;
 	enum fh_workspace_mode workspace_mode;
 	const char *workspace;     /* real host path; for COPY and DIRECT */
-	const char *const *trees;  /* further host folders and files shown read-only at their own path; what a link
-				    * points to is shown in its place */
-	size_t n_trees;
+	const char *const *trees;  /* further host folders shown read-only at their own path */
+	const char *const *files;  /* further host files, likewise */
+	const struct fh_root_link *links;
+	size_t n_trees, n_files, n_links;
 	uint32_t program_id;       /* inner id that owns what is writable */
 	const struct fh_ids *ids;  /* with ids of its own, host folders are mapped from their owner to the program */
 	unsigned n_cpus;           /* processors the program sees */

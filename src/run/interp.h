@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "isolate/mounts.h"
 
 /* What one interpreter may need; trees and files are descriptors and mounts of a run. */
 #define FH_INTERP_TREES_MAX 12
@@ -27,11 +28,6 @@ enum fh_interp_user {
 	FH_INTERP_OTHER_USER, /* as an id that owns nothing here: files must be readable for others */
 };
 
-/* A symbolic link to make inside: a name the interpreter uses for what is shown under its real name. */
-struct fh_interp_link {
-	char *path, *target; /* both absolute */
-};
-
 /* Plain data, owned by whoever has it; finish frees. What is always visible (/usr and the links into it) is
  * in none of the lists. */
 struct fh_interp {
@@ -40,7 +36,8 @@ struct fh_interp {
 	char *trees[FH_INTERP_TREES_MAX]; /* host folders to show read-only at the same path: real, none in
 					     another */
 	char *files[FH_INTERP_FILES_MAX]; /* single host files, likewise */
-	struct fh_interp_link links[FH_INTERP_LINKS_MAX]; /* none in a tree */
+	struct fh_root_link links[FH_INTERP_LINKS_MAX]; /* names it uses for what is shown under its real
+							   name; none in a tree */
 	size_t n_trees, n_files, n_links;
 };
 

@@ -137,7 +137,7 @@ static int append(char **list, size_t *n, size_t max, const char *path)
 
 static int add_link(struct fh_interp *i, const char *path, const char *target)
 {
-	struct fh_interp_link link = {strdup(path), strdup(target)};
+	struct fh_root_link link = {strdup(path), strdup(target)};
 
 	drop_links_within(i, path);
 	if (!link.path || !link.target || i->n_links == FH_INTERP_LINKS_MAX) {

@@ -130,9 +130,10 @@ static int plan_landlock(struct fh_run *run, const char *home, struct fh_err *er
 	plan->landlock_scoped = run->landlock.scoped;
 	plan->warden_scope = !level2(run) && !plan->change_ids && run->landlock.abi >= 6;
 	if (level2(run))
-		return fh_landlock_plan_root(&run->policy, spec->trees, spec->n_trees, &run->planner, err);
-	return fh_landlock_plan_host(&run->policy, home, workspace, spec->trees, spec->n_trees,
-				     &run->planner, err);
+		return fh_landlock_plan_root(&run->policy, spec->trees, spec->n_trees, spec->files, spec->n_files,
+					     &run->planner, err);
+	return fh_landlock_plan_host(&run->policy, home, workspace, spec->trees, spec->n_trees, spec->files,
+				     spec->n_files, &run->planner, err);
 }
 
 static int plan_root(struct fh_run *run, struct fh_err *err)
@@ -143,7 +144,11 @@ static int plan_root(struct fh_run *run, struct fh_err *err)
 		.workspace_mode = run->spec->workspace_mode,
 		.workspace = run->spec->workspace,
 		.trees = run->spec->trees,
+		.files = run->spec->files,
+		.links = run->spec->links,
 		.n_trees = run->spec->n_trees,
+		.n_files = run->spec->n_files,
+		.n_links = run->spec->n_links,
 		.program_id = FH_INNER_PROGRAM_ID,
 		.ids = &run->ids,
 		.n_cpus = run->n_cpus,

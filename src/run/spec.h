@@ -30,8 +30,10 @@ struct fh_spec {
 	const char *workspace; /* absolute host path without links */
 
 	const char *interpreter;   /* for the receipt; NULL: none of ours */
-	const char *const *trees;  /* host folders and files it needs, see isolate/mounts.h */
-	size_t n_trees;
+	const char *const *trees;  /* host folders it needs, see isolate/mounts.h */
+	const char *const *files;
+	const struct fh_root_link *links;
+	size_t n_trees, n_files, n_links;
 	const char *const *env; /* "K=V", NULL-terminated, before the policy's own; NULL: none */
 
 	int live_out_fd, live_err_fd;   /* everything printed is also written there at once; -1: not */
