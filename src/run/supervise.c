@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -144,6 +145,17 @@ static void take_descriptors(struct fh_run *run, struct msghdr *msg)
 	}
 }
 
+/* The wait status as the kernel itself keeps it for a pidfd (Linux 6.15); what init says only where it does not. */
+static int exit_status(const struct fh_run *run, int reported)
+{
+	struct fh_pidfd_info info = {.mask = FH_PIDFD_INFO_EXIT};
+
+	if (run->program_pidfd < 0 || FH_SYS(SYS_ioctl, run->program_pidfd, FH_PIDFD_GET_INFO, &info) < 0 ||
+	    !(info.mask & FH_PIDFD_INFO_EXIT))
+		return reported;
+	return info.exit_code;
+}
+
 /* Our own init or warden speaks; nothing of the program ever holds this socket. */
 static void on_report(struct fh_run *run)
 {
@@ -173,7 +185,7 @@ static void on_report(struct fh_run *run)
 		if (run->program_ended)
 			break;
 		run->program_ended = true;
-		run->program_status = report.status;
+		run->program_status = exit_status(run, report.status);
 		run->user_us = report.user_us;
 		run->system_us = report.system_us;
 		run->maxrss_kb = report.maxrss_kb;
