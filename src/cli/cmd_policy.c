@@ -27,40 +27,50 @@ static int print(struct fh_buf *text)
 	return FH_STATUS_OK;
 }
 
+static int act_on(const char *what, const char *file, const struct fh_policy *policy)
+{
+	fh_autobuf text;
+
+	fh_buf_init(&text, 1u << 20);
+	if (strcmp(what, "check") == 0)
+		return printf("%s: valid\n", file) < 0 || fflush(stdout) ? FH_STATUS_ERROR : FH_STATUS_OK;
+	if (strcmp(what, "show") == 0)
+		return fh_policy_to_json(policy, FH_POLICY_JSON_INDENTED, &text) < 0 ? FH_STATUS_ERROR : print(&text);
+	return fh_policy_explain(policy, &text) < 0 ? FH_STATUS_ERROR : print(&text);
+}
+
+static int print_schema(void)
+{
+	fh_autobuf text;
+
+	fh_buf_init(&text, 1u << 20);
+	fh_schema_print(&text);
+	return print(&text);
+}
+
 int fh_cmd_policy(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *file = argc > 2 ? argv[2] : NULL;
 	struct fh_policy policy;
 	struct fh_err err = {0};
-	fh_autobuf text;
 	int rc = 0;
 
 	if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0) {
 		fputs(usage_text, stdout);
 		return FH_STATUS_OK;
 	}
-	fh_buf_init(&text, 1u << 20);
-	if (strcmp(what, "schema") == 0 && argc == 2) {
-		fh_schema_print(&text);
-		return print(&text);
-	}
-	fh_policy_init(&policy);
+	if (strcmp(what, "schema") == 0 && argc == 2)
+		return print_schema();
 	if (argc > 3 || (strcmp(what, "check") == 0 && !file) ||
 	    (strcmp(what, "show") && strcmp(what, "check") && strcmp(what, "explain"))) {
 		fputs(usage_text, stderr);
 		return FH_STATUS_ERROR;
 	}
+	fh_policy_init(&policy);
 	if (file)
 		rc = fh_policy_read_file(file, &policy, &err);
 	rc = rc ? rc : fh_policy_check(&policy, &err);
-	if (rc < 0)
-		rc = fh_cli_error(&err);
-	else if (strcmp(what, "check") == 0)
-		rc = printf("%s: valid\n", file) < 0 || fflush(stdout) ? FH_STATUS_ERROR : FH_STATUS_OK;
-	else if (strcmp(what, "show") == 0)
-		rc = fh_policy_to_json(&policy, FH_POLICY_JSON_INDENTED, &text) < 0 ? FH_STATUS_ERROR : print(&text);
-	else
-		rc = fh_policy_explain(&policy, &text) < 0 ? FH_STATUS_ERROR : print(&text);
+	rc = rc < 0 ? fh_cli_error(&err) : act_on(what, file, &policy);
 	fh_policy_finish(&policy);
 	return rc;
 }

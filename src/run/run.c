@@ -1,5 +1,5 @@
 /* The life of a run: start, step, result, end; and its attempts, where the caller allowed weaker ones. */
-#include "run/internal.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "run/internal.h"
 #include "run/privatedir.h"
 #include "run/receipt.h"
 #include "sys/proc.h"
