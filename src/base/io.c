@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/own.h"
@@ -88,4 +89,32 @@ int fh_write_small_at(int dirfd, const char *path, const char *text)
 	if (done < 0)
 		return -errno;
 	return (size_t)done == n ? 0 : -EIO;
+}
+
+void fh_sigpipe_hold(struct fh_sigpipe *s)
+{
+	sigset_t only, pending;
+
+	sigemptyset(&only);
+	sigaddset(&only, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &only, &s->before);
+	sigpending(&pending);
+	s->was_pending = sigismember(&pending, SIGPIPE);
+}
+
+void fh_sigpipe_release(const struct fh_sigpipe *s)
+{
+	struct timespec now = {0};
+	sigset_t only, pending;
+	int error = errno;
+
+	sigpending(&pending);
+	if (!s->was_pending && sigismember(&pending, SIGPIPE)) {
+		sigemptyset(&only);
+		sigaddset(&only, SIGPIPE);
+		while (sigtimedwait(&only, NULL, &now) < 0 && errno == EINTR)
+			;
+	}
+	pthread_sigmask(SIG_SETMASK, &s->before, NULL);
+	errno = error;
 }

@@ -2,6 +2,8 @@
 #ifndef FH_BASE_IO_H
 #define FH_BASE_IO_H
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -9,6 +11,16 @@
 
 /* Writes all n bytes, retrying short writes and EINTR. 0 or a negative errno. */
 int fh_write_all(int fd, const void *bytes, size_t n);
+
+/* Between hold and release a write of this thread to a pipe that nobody reads gives EPIPE and nothing else: a
+ * library must not have its host program killed by SIGPIPE, nor change what the program does with that
+ * signal. */
+struct fh_sigpipe {
+	sigset_t before;
+	bool was_pending;
+};
+void fh_sigpipe_hold(struct fh_sigpipe *s);
+void fh_sigpipe_release(const struct fh_sigpipe *s);
 
 /* Reads up to the buffer's maximum until end of file. 0, -E2BIG when there was more, or a negative errno. */
 int fh_read_all(int fd, struct fh_buf *into);

@@ -31,7 +31,8 @@ static void enter_scope(const struct fh_plan *plan)
 	fh_sys_close((int)fd);
 }
 
-static void kill_by_id(const struct fh_plan *plan)
+/* Returns the helper's pid: our child, which is done in a moment unless somebody of that id stopped it. */
+static long kill_by_id(const struct fh_plan *plan)
 {
 	long pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 
@@ -41,6 +42,7 @@ static void kill_by_id(const struct fh_plan *plan)
 			syscall(SYS_kill, -1, SIGKILL);
 		fh_sys_exit(0);
 	}
+	return pid;
 }
 
 /* Sends SIGKILL to each of our children as /proc lists them. */
@@ -64,14 +66,17 @@ static void kill_children(void)
 		fh_sys_close((int)fd);
 }
 
-static void kill_everything(const struct fh_plan *plan)
+static void kill_everything(const struct fh_plan *plan, long *helper)
 {
-	if (plan->change_ids)
-		kill_by_id(plan);
-	else if (plan->warden_scope)
+	if (plan->change_ids) {
+		if (*helper > 0)
+			syscall(SYS_kill, *helper, SIGKILL);
+		*helper = kill_by_id(plan);
+	} else if (plan->warden_scope) {
 		syscall(SYS_kill, -1, SIGKILL);
-	else
+	} else {
 		kill_children();
+	}
 }
 
 static int64_t now_ms(void)
@@ -82,32 +87,48 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Kills and reaps until no child is left; orphans of the dead become our children, so "no child" is "nobody". Returns
- * how many were still there when time ran out. */
+/* Reaps who ended. 0: no child is left, or the spared one ended; 1: there are others still. */
+static int reap(pid_t spare, long *helper)
+{
+	for (;;) {
+		siginfo_t info = {0};
+		long rc = syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL, NULL);
+
+		if (rc < 0)
+			return errno != ECHILD;
+		if (info.si_pid == 0)
+			return 1;
+		if (spare > 0 && info.si_pid == spare)
+			return 0; /* its turn comes with the report of its end */
+		if (info.si_pid == *helper)
+			*helper = 0;
+		syscall(SYS_waitid, P_PID, info.si_pid, &info, WEXITED | WNOHANG | __WALL, NULL);
+	}
+}
+
+/* Kills and reaps until no child is left; orphans of the dead become our children, so "no child" is "nobody".
+ * The dead get a while to be reaped before the next blow: a blow can take a child of our own, which has to be
+ * reaped, too. Returns how many were still there when time ran out. */
 static int sweep(const struct fh_plan *plan, pid_t spare)
 {
 	int64_t deadline = now_ms() + SWEEP_MS_MAX;
-	struct timespec pause = {.tv_nsec = 1000000};
+	/* 30 ms; or 1 ms where a blow reaches one generation only. */
+	int reaps = plan->change_ids || plan->warden_scope ? 20 : 4;
+	long helper = 0;
 
-	for (;;) {
-		siginfo_t info = {0};
-		long rc;
+	while (reap(spare, &helper)) {
+		struct timespec pause = {.tv_nsec = 50000};
 
-		kill_everything(plan);
-		do {
-			info.si_pid = 0;
-			rc = syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL, NULL);
-			if (rc == 0 && info.si_pid == spare && spare > 0)
-				return 0; /* its turn comes with the report of its end */
-			if (rc == 0 && info.si_pid > 0)
-				syscall(SYS_waitid, P_PID, info.si_pid, &info, WEXITED | WNOHANG | __WALL, NULL);
-		} while (rc == 0 && info.si_pid > 0);
-		if (rc < 0 && errno == ECHILD)
-			return 0;
 		if (now_ms() > deadline)
 			return 1;
-		syscall(SYS_nanosleep, &pause, NULL);
+		kill_everything(plan, &helper);
+		for (int i = 0; i < reaps && reap(spare, &helper); i++) {
+			syscall(SYS_nanosleep, &pause, NULL);
+			if (pause.tv_nsec < 2000000)
+				pause.tv_nsec *= 2;
+		}
 	}
+	return 0;
 }
 
 _Noreturn void fh_child_warden(const struct fh_plan *plan)

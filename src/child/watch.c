@@ -22,6 +22,14 @@ static pid_t fork_program(const struct fh_plan *plan, int *ret_pidfd)
 	return (pid_t)pid;
 }
 
+/* A host program may ignore SIGCHLD; inherited, that would have the kernel reap the program behind us. */
+static void want_children(const struct fh_plan *plan)
+{
+	static const uint64_t standard[4]; /* SIG_DFL, no flags, no mask */
+
+	FH_MUST(plan, SIGNALS, FH_SYS(SYS_rt_sigaction, SIGCHLD, standard, NULL, sizeof(uint64_t)));
+}
+
 void fh_watch_start(struct fh_watch *w, const struct fh_plan *plan, int stage_fd)
 {
 	uint64_t chld = 1ull << (SIGCHLD - 1);
@@ -31,6 +39,7 @@ void fh_watch_start(struct fh_watch *w, const struct fh_plan *plan, int stage_fd
 	long fd = FH_SYS(SYS_signalfd4, -1, &chld, sizeof(chld), O_CLOEXEC);
 
 	FH_MUST(plan, FORK, fd);
+	want_children(plan);
 	*w = (struct fh_watch){.plan = plan, .signal_fd = (int)fd, .acknowledged = !plan->want_ack};
 	w->main_pid = fork_program(plan, &fds[0]);
 	if (w->main_pid == 0)

@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sys/call.h"
@@ -54,30 +52,6 @@ void fh_feed_close(struct fh_run *run)
 		fh_run_watch_fd(run, run->spec->stdin_fd, 0, FH_TAG_STDIN_SOURCE);
 		run->stdin_source_polled = false;
 	}
-}
-
-/* write(2) to a pipe whose reader may be gone, in a process whose SIGPIPE may be anything. */
-static ssize_t write_quietly(int fd, const void *bytes, size_t n)
-{
-	struct timespec none = {0};
-	sigset_t pipe_set, before, pending;
-	bool was_pending;
-	ssize_t done;
-	int error;
-
-	sigemptyset(&pipe_set);
-	sigaddset(&pipe_set, SIGPIPE);
-	sigpending(&pending);
-	was_pending = sigismember(&pending, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &pipe_set, &before);
-	done = write(fd, bytes, n);
-	error = errno;
-	if (done < 0 && error == EPIPE && !was_pending)
-		while (sigtimedwait(&pipe_set, NULL, &none) < 0 && errno == EINTR)
-			;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
-	return done;
 }
 
 /* Gets the next bytes to feed. 1: there are some; 0: the end; -1: not now. */
@@ -132,11 +106,11 @@ void fh_feed_ready(struct fh_run *run)
 		return;
 	}
 	if (bytes)
-		done = write_quietly(run->stdin_fd, (const char *)spec->stdin_bytes + run->stdin_done,
-				     spec->stdin_n - run->stdin_done);
+		done = write(run->stdin_fd, (const char *)spec->stdin_bytes + run->stdin_done,
+			     spec->stdin_n - run->stdin_done);
 	else
-		done = write_quietly(run->stdin_fd, run->stdin_buffer + run->stdin_pending_done,
-				     run->stdin_pending - run->stdin_pending_done);
+		done = write(run->stdin_fd, run->stdin_buffer + run->stdin_pending_done,
+			     run->stdin_pending - run->stdin_pending_done);
 	if (done < 0 && errno != EAGAIN && errno != EINTR) {
 		fh_feed_close(run); /* it closed its input: its business */
 		return;

@@ -94,6 +94,7 @@ struct fh_run {
 	enum fh_phase phase;
 	enum fh_cause cause;
 	char cancel_reason[128];
+	bool joined_v2; /* cloned into its v2 group */
 	bool child_reaped, program_ended, all_gone, exec_seen;
 	int program_status;
 	int64_t user_us, system_us, maxrss_kb;

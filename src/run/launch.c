@@ -175,6 +175,8 @@ static int clone_child(struct fh_run *run, struct fh_err *err)
 {
 	const uint64_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
 	int into = fh_cgroup_into_fd(run->cgroup);
+	/* No exit signal: the end of our child must neither wake a SIGCHLD handler of the host program nor be
+	 * taken by its wait for any child, nor be lost because it ignores SIGCHLD. Only __WALL sees it. */
 	struct fh_clone_args args = {
 		.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | (run->plan.namespaces ? namespaces : 0) |
 			 (into >= 0 ? CLONE_INTO_CGROUP : 0),
@@ -187,7 +189,15 @@ static int clone_child(struct fh_run *run, struct fh_err *err)
 
 	/* No handler of the host program may run in the child before it has reset them. */
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+	run->joined_v2 = true;
 	pid = fh_sys_clone3(&args);
+	if (pid == -ENOSYS) {
+		/* Containers answer so to clone3, whose flags their filters cannot read. Its signals stay
+		 * blocked, and it is moved into its v2 group before it is let go. */
+		run->joined_v2 = false;
+		pid = FH_SYS(SYS_clone, CLONE_PIDFD | (run->plan.namespaces ? namespaces : 0), NULL,
+			     &run->child_pidfd, NULL, NULL);
+	}
 	if (pid == 0) {
 		if (run->plan.namespaces)
 			fh_child_init(&run->plan);
@@ -206,7 +216,8 @@ static int let_go(struct fh_run *run, struct fh_err *err)
 	char path[64];
 	int rc;
 
-	rc = fh_cgroup_add(run->cgroup, run->child_pid, err);
+	rc = run->joined_v2 ? fh_cgroup_add(run->cgroup, run->child_pid, err)
+			    : fh_cgroup_add_all(run->cgroup, run->child_pid, err);
 	if (rc == 0 && run->plan.namespaces)
 		rc = fh_ids_map(&run->ids, run->child_pid, err);
 	if (rc < 0)

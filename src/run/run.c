@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/own.h"
 #include "run/internal.h"
 #include "run/privatedir.h"
@@ -188,6 +189,7 @@ int fh_run_start(struct fh_host *host, const struct fh_policy *policy, const str
 {
 	struct fh_run *run;
 	struct fh_err why = {0};
+	struct fh_sigpipe sigpipe;
 	int rc = fh_policy_check(policy, err);
 
 	rc = rc ? rc : check_descriptors(err);
@@ -210,15 +212,17 @@ int fh_run_start(struct fh_host *host, const struct fh_policy *policy, const str
 	rc = run->result ? fh_policy_copy(&run->policy, policy) : -ENOMEM;
 	if (rc < 0)
 		rc = fh_fail(&why, rc, "take memory for a run");
+	fh_sigpipe_hold(&sigpipe);
 	while (rc == 0) {
 		rc = start_attempt(run, &why);
-		if (rc == 0) {
-			*ret = run;
-			return 0;
-		}
-		if (!weaken_clone(run, &why))
+		if (rc == 0 || !weaken_clone(run, &why))
 			break;
 		rc = 0;
+	}
+	fh_sigpipe_release(&sigpipe);
+	if (rc == 0) {
+		*ret = run;
+		return 0;
 	}
 	if (err)
 		*err = why;
@@ -268,14 +272,17 @@ static bool start_again(struct fh_run *run)
 
 static int step(struct fh_run *run, int timeout_ms)
 {
+	struct fh_sigpipe sigpipe;
+	bool done;
+
 	if (run->phase == FH_PHASE_DONE)
 		return 1;
-	if (!fh_run_step_events(run, timeout_ms))
-		return 0;
-	if (start_again(run))
-		return 0;
-	finish(run);
-	return 1;
+	fh_sigpipe_hold(&sigpipe);
+	done = fh_run_step_events(run, timeout_ms) && !start_again(run);
+	if (done)
+		finish(run);
+	fh_sigpipe_release(&sigpipe);
+	return done;
 }
 
 int fh_run_step(struct fh_run *run)
