@@ -288,6 +288,18 @@ static bool is_normal(const char *path)
 	return true;
 }
 
+bool fh_path_is_control(const char *path)
+{
+	unsigned uid;
+	int end = -1;
+
+	if (within(path, "/proc") || within(path, "/sys") || within(path, "/run/fumehood"))
+		return true;
+	/* An ordinary user's ledger of sub-ids lies in the runtime folder. */
+	return sscanf(path, "/run/user/%u/fumehood%n", &uid, &end) == 1 && end > 0 &&
+	       (path[end] == '\0' || path[end] == '/');
+}
+
 /* Why a path can stand on that side of a bind; NULL when it can. */
 static const char *source_fault(const char *path)
 {
@@ -295,8 +307,8 @@ static const char *source_fault(const char *path)
 		return "must be an absolute path without '.', '..' or '//'";
 	if (strcmp(path, "/") == 0)
 		return "must not be the whole host";
-	if (within(path, "/proc") || within(path, "/sys"))
-		return "must not be in /proc or /sys of the host";
+	if (fh_path_is_control(path))
+		return "must not be in /proc or /sys of the host, nor a file of fumehood's own";
 	return NULL;
 }
 
