@@ -155,9 +155,11 @@ def as_from_file(error):
     encoding = declared()
     if isinstance(error, UnicodeDecodeError):  # of our own check
         line = source.bytes.count(b'\n', 0, error.start) + 1 + (sys.version_info[:2] == (3, 10))
-        pep = 'python.org/dev/peps' if sys.version_info < (3, 11) else 'peps.python.org'
+        pep = 'https://peps.python.org/pep-0263/'
+        if sys.version_info < (3, 11):
+            pep = 'http%s://python.org/dev/peps/pep-0263/' % ('s' if sys.version_info >= (3, 9) else '')
         return SyntaxError("Non-UTF-8 code starting with '\\x%.2x' in file %s on line %d, but no encoding declared; "
-                           "see https://%s/pep-0263/ for details" % (source.bytes[error.start], NAME, line, pep))
+                           "see %s for details" % (source.bytes[error.start], NAME, line, pep))
     if not isinstance(error, SyntaxError):
         return error
     if 'source code string' in str(error.msg):

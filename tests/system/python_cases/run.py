@@ -50,7 +50,7 @@ def wishes(source):
 def run(argv, stdin, cwd, source=None):
     """stdout, stderr, status; `source` is a file that becomes descriptor 3."""
     env = {k: os.environ[k] for k in ('PATH', 'HOME') if k in os.environ}
-    env['LC_ALL'] = 'C.UTF-8'
+    env.update(LC_ALL='C.UTF-8', PYTHONDONTWRITEBYTECODE='1')
     if source is not None:
         argv = ['/bin/sh', '-c', 'exec "$@" 3<"$0"', source] + argv
     process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -83,7 +83,10 @@ def run_booted(options, case_dir, source, args, stdin):
     with open(path, 'wb') as file:
         file.write(source)
     if options.fumehood:
-        return run([options.fumehood, 'python', '--python', options.python, '--quiet', path] + args, stdin, cwd)
+        command = [options.fumehood, 'python', '--quiet', '--python', options.python, '--stdin', '-', path]
+        out, err, status = run(command + args, stdin, cwd)
+        here = cwd.encode() + b'/'
+        return out.replace(b'/work/', here), err.replace(b'/work/', here), status
     return run([options.python] + FLAGS + ['-c', options.text] + args, stdin, cwd, path)
 
 
@@ -112,6 +115,8 @@ def check(options, name, source):
     with tempfile.TemporaryDirectory(prefix='fh-cases-') as case_dir:
         plain = run_plain(options, case_dir, source, args, stdin)
         boot = run_booted(options, case_dir, source, args, stdin)
+    if options.fumehood and plain[2] < 0:
+        plain = plain[:2] + (128 - plain[2],)
     said = []
     for what, p, b in zip(('stdout', 'stderr', 'status'), plain, boot):
         if 'only' in wish and what != wish['only']:
@@ -128,13 +133,15 @@ def check(options, name, source):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--python', default=sys.executable)
+    parser.add_argument('--python', default='/usr/bin/python3' if os.access('/usr/bin/python3', os.X_OK) else sys.executable)
     parser.add_argument('--boot')
     parser.add_argument('--fumehood')
     parser.add_argument('cases', nargs='*')
     options = parser.parse_args()
     if bool(options.boot) == bool(options.fumehood):
         parser.error('give one of --boot and --fumehood')
+    if options.fumehood:
+        options.fumehood = os.path.abspath(options.fumehood)
     if options.boot:
         with open(options.boot, encoding='ascii') as file:
             options.text = file.read()
