@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Build step: makes the arguments of `python3 -c` out of python_boot.py with python_boot_errors.py, and out of
+"""Build step: makes the arguments of `python3 -c` out of python_boot.py with python_boot_late.py, and out of
 interp_probe.py, as C strings.
 
-usage: embed_boot.py python_boot.py python_boot_errors.py interp_probe.py OUT.c BOOT.txt
+usage: embed_boot.py python_boot.py python_boot_late.py interp_probe.py OUT.c BOOT.txt
 
 BOOT.txt is the boot text itself, for tests.
 """
@@ -20,12 +20,12 @@ def bare(path):
     return ast.unparse(tree) + '\n'
 
 
-def boot_text(boot, errors):
+def boot_text(boot, late):
     # The names of the boot text are a dictionary of their own, so that the program's globals are clean. The last
     # statement holds what it needs on the interpreter's stack, out of the program's reach by name.
-    return ("_ = {'__name__': 'sys', 'ERRORS': %r}\n"
+    return ("_ = {'__name__': 'sys', 'LATE': %r}\n"
             "exec(%r, _)\n"
-            "with _['Program'](globals()): exec(globals().pop('_'))\n") % (bare(errors), bare(boot))
+            "with _['Program'](globals()): exec(globals().pop('_'))\n") % (bare(late), bare(boot))
 
 
 def c_string(name, text):
@@ -38,8 +38,8 @@ def c_string(name, text):
 
 
 def main():
-    boot, errors, probe, out_c, out_text = sys.argv[1:]
-    text = boot_text(boot, errors)
+    boot, late, probe, out_c, out_text = sys.argv[1:]
+    text = boot_text(boot, late)
     with open(out_text, 'w', encoding='ascii') as out:
         out.write(text)
     with open(out_c, 'w', encoding='ascii') as out:

@@ -145,8 +145,8 @@ static int end(struct probe *p)
 	return status;
 }
 
-/* The last line of what it printed to stderr, for the error. */
-static const char *last_line(struct fh_buf *said)
+/* The line of what it printed to stderr that says why: Python's is the last, pyenv's the first. */
+static const char *reason_line(struct fh_buf *said)
 {
 	char *line;
 
@@ -156,6 +156,10 @@ static const char *last_line(struct fh_buf *said)
 		said->data[--said->len] = '\0';
 	line = strrchr(said->data, '\n');
 	line = line ? line + 1 : said->data;
+	if (strncmp(said->data, "pyenv: ", 7) == 0) {
+		line = said->data;
+		line[strcspn(line, "\n")] = '\0';
+	}
 	for (char *c = line; *c; c++) {
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
@@ -193,7 +197,7 @@ int fh_probe_run(const char *path, struct fh_probe *ret, struct fh_err *err)
 	else if (rc < 0)
 		not_python(err, rc, path, strerror(-rc));
 	else if (fh_probe_parse(fh_buf_take(&p.said[0]), ret) < 0)
-		rc = not_python(err, -ENOEXEC, path, last_line(&p.said[1]));
+		rc = not_python(err, -ENOEXEC, path, reason_line(&p.said[1]));
 	fh_buf_finish(&p.said[0]);
 	fh_buf_finish(&p.said[1]);
 	return rc;

@@ -1,9 +1,47 @@
-"""What a program that fails needs of the boot text: the messages that the interpreter itself would print, with the lines
-of a source it cannot open. Executed in the same names as python_boot.py, on the first failure.
+"""What a program needs of the boot text when it fails, or looks at its own source: the messages that the interpreter
+itself would print, with the lines of a file it cannot open. Executed in the names of python_boot.py, when first needed.
 
 Up to 3.10 the interpreter opens the file of a traceback through io.open; 3.11 and 3.12 refuse names like `<sandbox>`;
 from 3.13 on it asks linecache by itself, but for errors it can only report (unraisablehook).
 """
+
+
+def source_lines():
+    """What linecache would have read from a file."""
+    import io
+    head = source[:2048]
+    encoding = 'utf-8'
+    if b'coding' in head or head.startswith(b'\xef\xbb\xbf'):
+        import tokenize
+        encoding = tokenize.detect_encoding(io.BytesIO(source).readline)[0]
+    lines = io.TextIOWrapper(io.BytesIO(source), encoding).readlines()
+    if lines and not lines[-1].endswith('\n'):
+        lines[-1] += '\n'
+    return lines
+
+
+def linecache_fill(linecache):
+    linecache.cache.pop('<string>', None)  # from 3.13 on: the boot text
+    try:
+        lines = source_lines()
+    except (SyntaxError, UnicodeError, LookupError):
+        return  # linecache has no lines of such a file, either
+    # Without a time, checkcache() keeps the entry though there is no such file.
+    linecache.cache[NAME] = (len(source), None, lines, NAME)
+
+
+def linecache_spec(hook, path):
+    """The import of linecache, once, with our source put into it."""
+    sys.meta_path.remove(hook)
+    spec = sys.modules['_frozen_importlib']._find_spec('linecache', path)
+    if spec is not None:
+        load = spec.loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            linecache_fill(module)
+        spec.loader.exec_module = exec_module
+    return spec
 
 
 class Shown:
@@ -19,7 +57,7 @@ class Shown:
             return self.open(name, *args, **named)
         fd = os.memfd_create('source')  # the interpreter wants a true descriptor
         file = self.open(fd, 'w+b')
-        file.write(source.bytes)
+        file.write(source)
         file.seek(0)
         return file
 
@@ -133,7 +171,7 @@ def unraisablehook(original, args):
 
 def nul_error():
     """From 3.11.4 on: told with the line up to the NUL."""
-    before = source.bytes.partition(b'\0')[0]
+    before = source.partition(b'\0')[0]
     number, text = before.count(b'\n') + 1, before.rpartition(b'\n')[2].decode('utf-8', 'replace')
     return SyntaxError('source code cannot contain null bytes', (NAME, number, 0, text, number, 0))
 
@@ -141,7 +179,7 @@ def nul_error():
 def declared():
     """The encoding that the source names in one of its first two lines, or None."""
     import re
-    for line in source.bytes.split(b'\n')[:2]:
+    for line in source.split(b'\n')[:2]:
         match = re.match(rb'^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)', line)
         if match:
             return match.group(1).decode()
@@ -154,12 +192,12 @@ def as_from_file(error):
     """The error that reading the program from a file would have given instead of compile()'s."""
     encoding = declared()
     if isinstance(error, UnicodeDecodeError):  # of our own check
-        line = source.bytes.count(b'\n', 0, error.start) + 1 + (sys.version_info[:2] == (3, 10))
+        line = source.count(b'\n', 0, error.start) + 1 + (sys.version_info[:2] == (3, 10))
         pep = 'https://peps.python.org/pep-0263/'
         if sys.version_info < (3, 11):
             pep = 'http%s://python.org/dev/peps/pep-0263/' % ('s' if sys.version_info >= (3, 9) else '')
         return SyntaxError("Non-UTF-8 code starting with '\\x%.2x' in file %s on line %d, but no encoding declared; "
-                           "see %s for details" % (source.bytes[error.start], NAME, line, pep))
+                           "see %s for details" % (source[error.start], NAME, line, pep))
     if not isinstance(error, SyntaxError):
         return error
     if 'source code string' in str(error.msg):
@@ -176,7 +214,7 @@ def as_from_file(error):
 def place(error):
     """Line and column as the parser of files gives them."""
     try:
-        lines = source.lines()
+        lines = source_lines()
         if error.text is None:
             error.text = lines[error.lineno - 1]
     except (IndexError, SyntaxError, UnicodeError, LookupError):
@@ -188,15 +226,15 @@ def place(error):
 
 def refused(error):
     """The program does not compile: returns code that raises what python would have said."""
-    global refusal
+    global refusal, source
     try:
         if isinstance(error, UnicodeDecodeError) and declared():
-            return source.compile()
-        if type(error) is ValueError and b'\0' in source.bytes:
+            return compile(source, NAME, 'exec', dont_inherit=True)
+        if type(error) is ValueError and b'\0' in source:
             # Before 3.11.4 a line of a file ended at a NUL, and swallowed its newline.
             import re
-            source.bytes = re.sub(rb'\0[^\n]*\n?', b'', source.bytes)
-            return source.compile()
+            source = re.sub(rb'\0[^\n]*\n?', b'', source)
+            return compile(source, NAME, 'exec', dont_inherit=True)
     except BaseException as other:
         error = other
     refusal = as_from_file(error)
