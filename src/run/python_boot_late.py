@@ -196,8 +196,9 @@ def as_from_file(error):
         pep = 'https://peps.python.org/pep-0263/'
         if sys.version_info < (3, 11):
             pep = 'http%s://python.org/dev/peps/pep-0263/' % ('s' if sys.version_info >= (3, 9) else '')
-        return SyntaxError("Non-UTF-8 code starting with '\\x%.2x' in file %s on line %d, but no encoding declared; "
-                           "see %s for details" % (source[error.start], NAME, line, pep))
+        text = ("Non-UTF-8 code starting with '\\x%.2x' in file %s on line %d, but no encoding declared; "
+                "see %s for details" % (source[error.start], NAME, line, pep))
+        return SyntaxError(text) if sys.version_info >= (3, 9) else SyntaxError(text, (NAME, line, None, None))
     if not isinstance(error, SyntaxError):
         return error
     if 'source code string' in str(error.msg):
