@@ -17,6 +17,7 @@ const struct fh_command fh_commands[] = {
 	{"python", fh_cmd_python, "run a Python program: fumehood python [OPTIONS] (-c CODE | FILE | -) [ARG...]", 1},
 	{"bash", fh_cmd_bash, "run a shell program: fumehood bash [OPTIONS] (-c CODE | FILE | -) [ARG...]", 1},
 	{"policy", fh_cmd_policy, "show, check and explain policies, and print their schema", 0},
+	{"bench", fh_cmd_bench, "measure fumehood against a bare spawn and bubblewrap on this host", 1},
 	{NULL, NULL, NULL, 0},
 };
 

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/sha256.h"
 #include "child/plan.h"
 #include "child/steps.h"
@@ -102,6 +103,7 @@ struct fh_run {
 	bool again;            /* the caller allows to do without what failed: start once more */
 	uint64_t created_ns, started_ns, ended_ns, deadline_ns, kill_deadline_ns;
 	uint64_t started_clock_ms;
+	uint64_t marks[FH_MARK_COUNT_];
 
 	/* Watched maxima. */
 	uint64_t stage_blocks_start, stage_inodes_start; /* taken by ourselves */
@@ -116,6 +118,11 @@ struct fh_run {
 	struct fh_changes_before *changes_before; /* for a folder that is worked on directly */
 	struct fh_result *result;
 };
+
+static inline void fh_run_mark(struct fh_run *run, enum fh_mark mark)
+{
+	run->marks[mark] = fh_now_ns();
+}
 
 /* prepare.c */
 int fh_run_prepare(struct fh_run *run, struct fh_err *err);

@@ -207,6 +207,7 @@ static int clone_child(struct fh_run *run, struct fh_err *err)
 	if (pid < 0)
 		return explain_clone(run, (int)pid, err);
 	run->child_pid = (pid_t)pid;
+	fh_run_mark(run, FH_MARK_CLONED);
 	return 0;
 }
 
@@ -229,6 +230,7 @@ static int let_go(struct fh_run *run, struct fh_err *err)
 	rc = (int)fh_sys_write(run->barrier_fd, "g", 1);
 	if (rc < 0)
 		return fh_fail(err, rc, "let the sandbox go");
+	fh_run_mark(run, FH_MARK_RELEASED);
 	fh_close(&run->barrier_fd);
 	return 0;
 }

@@ -282,6 +282,7 @@ int fh_run_prepare(struct fh_run *run, struct fh_err *err)
 		rc = check_workspace(run, err);
 	rc = rc ? rc : plan_identity(run, err);
 	rc = rc ? rc : plan_limits(run, err);
+	fh_run_mark(run, FH_MARK_GROUPED);
 	rc = rc ? rc : level2(run) ? prepare_level2(run, err) : prepare_level1(run, err);
 	rc = rc ? rc : plan_command(run, err);
 	rc = rc ? rc : plan_filter(run, err);
@@ -297,5 +298,6 @@ int fh_run_prepare(struct fh_run *run, struct fh_err *err)
 	plan->n_rules = run->planner.n_rules;
 	plan->rlimits = run->planner.rlimits;
 	plan->n_rlimits = run->planner.n_rlimits;
+	fh_run_mark(run, FH_MARK_PLANNED);
 	return 0;
 }

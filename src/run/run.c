@@ -201,6 +201,7 @@ int fh_run_start(struct fh_host *host, const struct fh_policy *policy, const str
 	run->host = host;
 	run->spec = spec;
 	run->created_ns = fh_now_ns();
+	run->marks[FH_MARK_CREATED] = run->created_ns;
 	run->started_clock_ms = fh_wall_clock_ms();
 	run->epoll_fd = run->timer_fd = run->barrier_fd = run->status_fd = run->report_fd = -1;
 	run->child_pidfd = run->program_pidfd = run->stage_fd = run->stdin_fd = run->userns_fd = -1;
@@ -251,6 +252,7 @@ static void finish(struct fh_run *run)
 	fh_outlets_close(run);
 	finish_attempt(run);
 	run->phase = FH_PHASE_DONE;
+	fh_run_mark(run, FH_MARK_DONE);
 }
 
 /* A step failed that the caller lets us do without (failure.c chose): once more, with less. */
@@ -294,6 +296,11 @@ void fh_run_wait(struct fh_run *run)
 {
 	while (!step(run, -1))
 		;
+}
+
+void fh_run_marks(const struct fh_run *run, uint64_t ret_marks[FH_MARK_COUNT_])
+{
+	memcpy(ret_marks, run->marks, sizeof(run->marks));
 }
 
 struct fh_result *fh_run_take_result(struct fh_run *run)

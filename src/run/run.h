@@ -40,6 +40,22 @@ void fh_run_cancel(struct fh_run *run, const char *reason);
 /* Steps until done. */
 void fh_run_wait(struct fh_run *run);
 
+/* When each part of a run was over, in nanoseconds of CLOCK_MONOTONIC; 0 for what did not happen. For benches. */
+enum fh_mark {
+	FH_MARK_CREATED,  /* fh_run_start was called */
+	FH_MARK_GROUPED,  /* ids leased, control groups made */
+	FH_MARK_PLANNED,
+	FH_MARK_CLONED,   /* init exists */
+	FH_MARK_RELEASED, /* ids mapped, groups entered: init may go on */
+	FH_MARK_FORKED,   /* namespaces and root are made, the program is forked */
+	FH_MARK_STARTED,  /* exec happened */
+	FH_MARK_ENDED,
+	FH_MARK_GONE,     /* init was reaped: nobody is left */
+	FH_MARK_DONE,     /* everything of it is removed */
+	FH_MARK_COUNT_,
+};
+void fh_run_marks(const struct fh_run *run, uint64_t ret_marks[FH_MARK_COUNT_]);
+
 /* The result, once done; the caller owns it (fh_result_destroy). NULL before, and on a second call. */
 struct fh_result *fh_run_take_result(struct fh_run *run);
 

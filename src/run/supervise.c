@@ -116,6 +116,7 @@ static void on_status(struct fh_run *run)
 	}
 	run->exec_seen = true;
 	run->started_ns = fh_now_ns();
+	run->marks[FH_MARK_STARTED] = run->started_ns;
 	if (run->phase != FH_PHASE_SETUP)
 		return;
 	run->phase = FH_PHASE_RUNNING;
@@ -179,12 +180,14 @@ static void on_report(struct fh_run *run)
 	case FH_REPORT_PROGRAM:
 		take_descriptors(run, &msg);
 		run->program_pid = report.pid;
+		fh_run_mark(run, FH_MARK_FORKED);
 		fh_sample_start(run); /* nothing of the program is on the disk yet */
 		break;
 	case FH_REPORT_ENDED:
 		if (run->program_ended)
 			break;
 		run->program_ended = true;
+		fh_run_mark(run, FH_MARK_ENDED);
 		run->program_status = exit_status(run, report.status);
 		run->user_us = report.user_us;
 		run->system_us = report.system_us;
@@ -214,6 +217,7 @@ static void on_child(struct fh_run *run)
 		on_report(run);
 	fh_run_watch_fd(run, run->child_pidfd, 0, FH_TAG_CHILD);
 	run->child_reaped = true;
+	fh_run_mark(run, FH_MARK_GONE);
 	if (run->plan.namespaces)
 		run->all_gone = true;
 	if (!run->all_gone)
