@@ -127,6 +127,8 @@ int fh_cgroup_host_open(struct fh_cgroup_host **ret, struct fh_err *err)
 			 strerror(-rc));
 	else
 		h->n_trees = fh_cgroup_find(fh_buf_str(&mounts), fh_buf_str(&own), h->trees, FH_TREES_MAX);
+	if (rc == 0 && h->n_trees == 0)
+		snprintf(h->note, sizeof(h->note), "no cgroup file system is mounted");
 	for (size_t i = 0; i < h->n_trees; i++) {
 		struct fh_tree *t = &h->trees[i];
 
