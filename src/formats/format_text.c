@@ -479,7 +479,10 @@ int fh_format_result(const struct fh_result *r, const struct fh_format_options *
 		rc = retool(o, r, &out, &errors, into);
 	} else if (rc == 0) {
 		struct shares shares = share(o, out.units, errors.units);
+		size_t from = into->len;
 		put_piece(o, &out, shares.out, into);
+		if (o->clean) /* no token may arise where the streams meet */
+			end_line(into, from);
 		put_piece(o, &errors, shares.err, into);
 	}
 	if (rc == -E2BIG || into->overflow)

@@ -1,0 +1,9 @@
+/* Policy files in JSON. */
+#include "policy_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	if (n > FH_POLICY_FILE_BYTES_MAX)
+		return 0;
+	return fuzz_policy_text(bytes, n, "p.json");
+}
