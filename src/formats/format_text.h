@@ -17,7 +17,8 @@
  * holds more than blanks; else stderr; else nothing for success, or "Error: process exited with code N." and
  * the like. A failure of the sandbox itself always says so instead, never looks like output.
  *
- * raw: stdout, then stderr, as kept; only the budget is applied. With any cleaning, stderr begins on a line of its own.
+ * raw: stdout, then stderr, as kept; only the budget is applied. With any cleaning, stderr begins on a line
+ * of its own.
  *
  * What does not fit is cut from the middle, on character borders, and counted on a line of its own,
  * "[... 1234 characters omitted ...]": in the unit of the budget, or in bytes where the run itself had kept

@@ -439,7 +439,8 @@ int fh_policy_check(const struct fh_policy *p, struct fh_err *err)
 	if (rc < 0)
 		return rc;
 	/* The default is no wish: a small disk bounds the files on it by itself. */
-	if (p->file_size_bytes > p->disk_bytes && p->file_size_bytes != fh_field_find("file_size")->standard) {
+	if (p->file_size_bytes > p->disk_bytes &&
+	    p->file_size_bytes != fh_field_find("file_size")->standard) {
 		fh_print_bytes(p->file_size_bytes, file_size, sizeof(file_size));
 		fh_print_bytes(p->disk_bytes, disk, sizeof(disk));
 		return fh_usage(err,

@@ -105,9 +105,10 @@ int fh_policy_set(struct fh_policy *p, const char *name, const char *text, struc
  * bytes are the caller's business. */
 int fh_policy_add_env(struct fh_policy *p, const char *assignment, struct fh_err *err);
 
-/* Adds "SRC:DST[:ro|:rw]" (read-only when not said; a bind is writable only with :rw). Both absolute and normal:
- * no ".", "..", "//"; final slashes are dropped. DST not taken by an earlier bind, neither "/" nor at or under
- * /proc, /sys or /dev, nor exactly /usr, /etc, /work, /tmp; SRC neither at nor under /proc or /sys, nor "/". */
+/* Adds "SRC:DST[:ro|:rw]" (read-only when not said; a bind is writable only with :rw). Both absolute and
+ * normal: no ".", "..", "//"; final slashes are dropped. DST not taken by an earlier bind, neither "/" nor at
+ * or under /proc, /sys or /dev, nor exactly /usr, /etc, /work, /tmp; SRC neither at nor under /proc or /sys,
+ * nor "/". */
 int fh_policy_add_bind(struct fh_policy *p, const char *spec, struct fh_err *err);
 
 /* 1 to 63 letters, digits, '.', '_' or '-'. */

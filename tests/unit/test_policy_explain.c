@@ -99,7 +99,8 @@ static void words_are_shown_safely(void **state)
 		assert_true(got < FH_SHOWN_CAP);
 		assert_int_equal(shown[got - 1], '\'');
 		if (n == 40)
-			assert_string_equal(shown, "'a\\xffa\\xffa\\xffa\\xffa\\xffa\\xffa\\xffa\\xffa\\xffa\\xff...'");
+			assert_string_equal(
+			    shown, "'a\\xffa\\xffa\\xffa\\xffa\\xffa\\xffa\\xffa\\xffa\\xffa\\xff...'");
 		if (n >= FH_SHOWN_CAP)
 			assert_string_equal(shown + got - 4, "...'");
 		longest[n] = (n % 2) ? '\xff' : 'a';
