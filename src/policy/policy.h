@@ -127,6 +127,9 @@ void fh_field_print(const struct fh_field *f, uint64_t value, char *into, size_t
 /* What the field accepts, as a person reads it: "1ms to 7d", "true or false"; `into` of at least 96 bytes. */
 void fh_field_range(const struct fh_field *f, char *into, size_t cap);
 
+/* True for paths through which the walls themselves could be moved: /proc and /sys of the host, our own control files. */
+bool fh_path_is_control(const char *path);
+
 const char *fh_level_name(enum fh_level level);
 
 #endif

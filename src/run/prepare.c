@@ -22,19 +22,14 @@ static bool level2(const struct fh_run *run)
 /* A host folder must exist, be a folder, be no link, and not be a place whose exposure would undo the walls. */
 static int check_workspace(const struct fh_run *run, struct fh_err *err)
 {
-	static const char *const refused[] = {"/", "/proc", "/sys", "/dev", "/run", "/boot"};
 	const char *path = run->spec->workspace;
 	struct stat st;
 
 	if (path[0] != '/')
 		return fh_usage(err, "the workspace '%s' is not an absolute path", path);
-	for (size_t i = 0; i < FH_ARRAY_LEN(refused); i++) {
-		size_t n = strlen(refused[i]);
-		if (strcmp(path, refused[i]) == 0 ||
-		    (n > 1 && n < 5 && strncmp(path, refused[i], n) == 0 && path[n] == '/'))
-			return fh_usage(err, "the workspace '%s' is a control folder of this host; name one of your own",
-					path);
-	}
+	if (fh_path_is_control(path) || strcmp(path, "/") == 0 || strcmp(path, "/dev") == 0 ||
+	    strcmp(path, "/run") == 0)
+		return fh_usage(err, "the workspace '%s' is a control folder of this host; name one of your own", path);
 	if (lstat(path, &st) < 0)
 		return fh_usage(err, "the workspace '%s' cannot be used: %s", path, strerror(errno));
 	if (S_ISLNK(st.st_mode))
