@@ -85,8 +85,8 @@ enum fh_file_kind { FH_FILE_REGULAR, FH_FILE_DIRECTORY, FH_FILE_SYMLINK, FH_FILE
 struct fh_change {
 	enum fh_change_kind kind;
 	enum fh_file_kind file;
-	char *path; /* relative to the workspace; bytes as the program chose them, escaped as \xHH where not UTF-8 or a
-		     * control character */
+	char *path; /* relative to the workspace; bytes as the program chose them, escaped as \xHH where not UTF-8, not
+		     * to be seen (controls), or a backslash */
 	uint64_t size_bytes;
 	char sha256[65]; /* "" for what is not a regular file, or was too large to hash */
 };

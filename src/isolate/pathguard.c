@@ -14,6 +14,7 @@
 
 #include "base/own.h"
 #include "isolate/pathguard_steps.h"
+#include "isolate/pathname.h"
 #include "sys/call.h"
 
 #define PATH_BYTES_MAX 4096
@@ -28,20 +29,11 @@ void fh_guard_resolve_by(enum fh_guard_way way)
 
 const char *fh_guard_name(const char *path, char into[FH_GUARD_NAME])
 {
-	size_t used = 0;
+	fh_autobuf text;
 
-	for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
-		if (used + 4 + sizeof("...") > FH_GUARD_NAME) {
-			memcpy(into + used, "...", 3);
-			used += 3;
-			break;
-		}
-		if (*p < 0x20 || *p >= 0x7f || *p == '\\')
-			used += (size_t)snprintf(into + used, FH_GUARD_NAME - used, "\\x%02x", *p);
-		else
-			into[used++] = (char)*p;
-	}
-	into[used] = '\0';
+	fh_buf_init(&text, FH_GUARD_NAME - sizeof("..."));
+	fh_pathname_escape(path, strlen(path), &text);
+	snprintf(into, FH_GUARD_NAME, "%s%s", fh_buf_str(&text), text.overflow ? "..." : "");
 	return into;
 }
 

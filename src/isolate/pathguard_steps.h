@@ -1,4 +1,5 @@
-/* Inside the path guard: one resolution for all of its files, and names made fit to print. */
+/* The path guard from within, for its own files and for walkers of a workspace (run/changes): one resolution
+ * for all of them, and names made fit to print. */
 #ifndef FH_ISOLATE_PATHGUARD_STEPS_H
 #define FH_ISOLATE_PATHGUARD_STEPS_H
 
@@ -17,8 +18,7 @@ void fh_guard_resolve_by(enum fh_guard_way way);
 int fh_guard_resolve(int root, const char *path, int flags);
 
 #define FH_GUARD_NAME 200
-/* A path as it may be printed: control characters and what is not ASCII as \xHH, cut with "..." where too
- * long. */
+/* A path as messages show it: escaped, cut with "..." where long. */
 const char *fh_guard_name(const char *path, char into[FH_GUARD_NAME]);
 
 static inline bool fh_guard_is_dot(const char *name)
