@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/own.h"
+#include "formats/utf8.h"
 #include "isolate/pathguard_steps.h"
 
 #define SECOND 1000000000ull
@@ -407,7 +408,8 @@ static void odd_names_work_and_print_safely(void **state)
 		assert_string_equal(got, names[i]);
 		assert_int_equal(get(names[i], 1, got, sizeof(got), &err), -EFBIG);
 		for (const char *p = err.message; *p; p++)
-			assert_true(*p >= 0x20 && *p != 0x7f);
+			assert_true((unsigned char)*p >= 0x20 && *p != 0x7f);
+		assert_true(fh_utf8_is_valid(err.message, strlen(err.message)));
 	}
 	assert_int_equal(list_count(".", 100, &n), 0);
 	assert_int_equal(n, FH_ARRAY_LEN(names));
