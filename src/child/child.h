@@ -20,6 +20,7 @@ _Noreturn void fh_child_die(const struct fh_plan *plan, enum fh_step step, long 
 
 /* parts.c: pieces that init and warden share. */
 void fh_child_close_inherited(const struct fh_plan *plan);
+void fh_child_join_groups(const struct fh_plan *plan);
 void fh_child_wait_for_go(const struct fh_plan *plan);
 void fh_child_raise_oom_score(const struct fh_plan *plan);
 long fh_child_send_report(int fd, const struct fh_report *report, const int *fds, unsigned n_fds);

@@ -69,6 +69,7 @@ _Noreturn void fh_child_init(const struct fh_plan *plan)
 	int stage_fd = -1;
 
 	fh_child_close_inherited(plan);
+	fh_child_join_groups(plan);
 	FH_MUST(plan, SESSION, fh_sys_setsid());
 	fh_child_raise_oom_score(plan);
 	syscall(SYS_umask, 0);

@@ -28,6 +28,16 @@ void fh_child_close_inherited(const struct fh_plan *plan)
 	FH_MUST(plan, CLOSE_FDS, fh_sys_close_range(next, ~0u, 0));
 }
 
+/* By itself: a process with one thread moves itself at once, while to move it from outside the kernel first waits for
+ * all others to take notice. */
+void fh_child_join_groups(const struct fh_plan *plan)
+{
+	for (size_t i = 0; i < plan->n_join; i++) {
+		FH_MUST(plan, JOIN_GROUPS, fh_sys_write(plan->join_fds[i], "0", 1));
+		fh_sys_close(plan->join_fds[i]);
+	}
+}
+
 void fh_child_wait_for_go(const struct fh_plan *plan)
 {
 	char go;

@@ -68,6 +68,7 @@ struct fh_plan_rule {
 };
 
 #define FH_PLAN_KEEP_MAX 48
+#define FH_PLAN_JOIN_MAX 8
 
 struct fh_plan {
 	bool namespaces; /* level 2: the child is init; level 1: the child is the warden */
@@ -81,6 +82,8 @@ struct fh_plan {
 	int source_fd;  /* becomes descriptor 3 of the program; -1: none */
 	int keep_fds[FH_PLAN_KEEP_MAX]; /* ascending: all that is used above and by sources, and leases */
 	size_t n_keep;
+	int join_fds[FH_PLAN_JOIN_MAX]; /* of control groups: the child writes itself into each */
+	size_t n_join;
 	bool want_ack; /* do not reap the program before the supervisor has looked at it */
 
 	/* Namespaces and identity. */

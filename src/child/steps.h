@@ -7,6 +7,7 @@
 
 #define FH_STEPS(FH_STEP)                                                                                              \
 	FH_STEP(CLOSE_FDS, "close inherited descriptors")                                                              \
+	FH_STEP(JOIN_GROUPS, "join its control groups")                                                                \
 	FH_STEP(SESSION, "start a session of its own")                                                                 \
 	FH_STEP(OOM_SCORE, "raise its own out-of-memory score")                                                        \
 	FH_STEP(NETNS, "create a network namespace")                                                                   \

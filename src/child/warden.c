@@ -138,6 +138,7 @@ _Noreturn void fh_child_warden(const struct fh_plan *plan)
 	enum fh_watch_event event;
 
 	fh_child_close_inherited(plan);
+	fh_child_join_groups(plan);
 	FH_MUST(plan, SESSION, fh_sys_setsid());
 	fh_child_raise_oom_score(plan);
 	FH_MUST(plan, FORK, fh_sys_prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));

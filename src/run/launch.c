@@ -16,6 +16,8 @@
 #include "base/own.h"
 #include "sys/proc.h"
 
+_Static_assert((int)FH_CGROUP_JOIN_MAX <= (int)FH_PLAN_JOIN_MAX, "a plan holds every group to join");
+
 /* The child's ends of the channels; ours until the clone, then closed here. */
 struct ends {
 	int barrier, status, report, lifeline, stdio[3], source;
@@ -151,6 +153,9 @@ static int name_ends(struct fh_run *run, const struct ends *ends, struct fh_err 
 	if (run->ids.lease_fd >= 0 && lift(&run->ids.lease_fd) < 0)
 		return fh_fail(err, -EMFILE, "keep the lease of the ids");
 	keep(plan, run->ids.lease_fd);
+	plan->n_join = fh_cgroup_join_fds(run->cgroup, plan->join_fds);
+	for (size_t i = 0; i < plan->n_join; i++)
+		keep(plan, plan->join_fds[i]);
 	for (size_t i = 0; i < plan->n_sources; i++)
 		keep(plan, plan->sources[i].tree_fd);
 	if (plan->n_keep == FH_PLAN_KEEP_MAX)
@@ -181,7 +186,6 @@ static int clone_child(struct fh_run *run, struct fh_err *err)
 		.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | (run->plan.namespaces ? namespaces : 0) |
 			 (into >= 0 ? CLONE_INTO_CGROUP : 0),
 		.pidfd = (uint64_t)(uintptr_t)&run->child_pidfd,
-		.exit_signal = 0, /* no SIGCHLD: a host program's own handler must not reap our child */
 		.cgroup = into >= 0 ? (uint64_t)into : 0,
 	};
 	uint64_t all = ~0ull, before;
@@ -215,10 +219,11 @@ static int clone_child(struct fh_run *run, struct fh_err *err)
 static int let_go(struct fh_run *run, struct fh_err *err)
 {
 	char path[64];
-	int rc;
+	int rc = 0;
 
-	rc = run->joined_v2 ? fh_cgroup_add(run->cgroup, run->child_pid, err)
-			    : fh_cgroup_add_all(run->cgroup, run->child_pid, err);
+	/* The v1 groups the child joins by itself. */
+	if (!run->joined_v2)
+		rc = fh_cgroup_add_all(run->cgroup, run->child_pid, err);
 	if (rc == 0 && run->plan.namespaces)
 		rc = fh_ids_map(&run->ids, run->child_pid, err);
 	if (rc < 0)

@@ -124,7 +124,7 @@ static int watch_all(struct fh_run *run, struct fh_err *err)
 	if (rc == 0 && run->stdin_fd >= 0)
 		rc = fh_run_watch_fd(run, run->stdin_fd, EPOLLOUT, FH_TAG_STDIN);
 	if (rc == 0 && oom >= 0)
-		rc = fh_run_watch_fd(run, oom, EPOLLIN | EPOLLPRI, FH_TAG_OOM);
+		rc = fh_run_watch_fd(run, oom, (uint32_t)fh_cgroup_oom_events(run->cgroup), FH_TAG_OOM);
 	run->out[0].reading = run->out[1].reading = true;
 	run->deadline_ns = fh_now_ns() + FH_SETUP_MS_MAX * 1000000ull;
 	if (rc == 0 && timerfd_settime(run->timer_fd, 0, &setup, NULL) < 0)

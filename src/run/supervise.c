@@ -268,12 +268,7 @@ static void on_timer(struct fh_run *run)
 
 static void on_oom(struct fh_run *run)
 {
-	struct fh_cgroup_usage usage;
-	uint64_t count;
-
-	(void)!read(fh_cgroup_oom_fd(run->cgroup), &count, sizeof(count));
-	fh_cgroup_read(run->cgroup, &usage);
-	if (usage.oom_kills > 0)
+	if (fh_cgroup_oom_take(run->cgroup))
 		fh_run_end(run, FH_CAUSE_MEMORY);
 }
 
