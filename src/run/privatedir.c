@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +36,35 @@ static unsigned long long start_time(pid_t pid)
 	return ticks;
 }
 
-/* Opens $TMPDIR/fumehood-<uid>, which must be ours alone: in a shared folder somebody else may have made it first. */
-static int open_base(char *path, size_t cap, struct fh_err *err)
+/* Whether somebody who owns nothing can get into the folder. */
+static bool is_open_to_all(const char *path)
+{
+	char part[512];
+	size_t n = strlen(path);
+	struct stat st;
+
+	if (n >= sizeof(part))
+		return false;
+	for (size_t i = 1; i <= n; i++) {
+		if (path[i] != '/' && path[i] != '\0')
+			continue;
+		memcpy(part, path, i);
+		part[i] = '\0';
+		if (stat(part, &st) < 0 || !(st.st_mode & S_IXOTH))
+			return false;
+	}
+	return true;
+}
+
+/* Opens $TMPDIR/fumehood-<uid>, which must be ours alone: in a shared folder somebody else may have made it first. A
+ * TMPDIR that only we may enter is of no use to a program with another id. */
+static int open_base(uid_t uid, char *path, size_t cap, struct fh_err *err)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct stat st;
 	int fd;
 
-	if (!tmp || tmp[0] != '/')
+	if (!tmp || tmp[0] != '/' || (uid != geteuid() && !is_open_to_all(tmp)))
 		tmp = "/tmp";
 	if ((size_t)snprintf(path, cap, "%s/fumehood-%u", tmp, (unsigned)geteuid()) >= cap)
 		return fh_fail(err, -ENAMETOOLONG, "name a private folder in '%.80s'", tmp);
@@ -100,7 +122,7 @@ int fh_privatedir_create(uid_t uid, gid_t gid, char **ret, struct fh_err *err)
 	/* Another run may remove the empty base between our opening it and making our own: then once more. */
 	for (int attempt = 0; attempt < 8 && made < 0; attempt++) {
 		fh_close(&base);
-		base = open_base(base_path, sizeof(base_path), err);
+		base = open_base(uid, base_path, sizeof(base_path), err);
 		if (base < 0)
 			return base;
 		sweep(base);
