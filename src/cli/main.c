@@ -16,6 +16,7 @@ const struct fh_command fh_commands[] = {
 	{"run", fh_cmd_run, "run a program in a sandbox: fumehood run [OPTIONS] -- CMD [ARG...]", 1},
 	{"python", fh_cmd_python, "run a Python program: fumehood python [OPTIONS] (-c CODE | FILE | -) [ARG...]", 1},
 	{"bash", fh_cmd_bash, "run a shell program: fumehood bash [OPTIONS] (-c CODE | FILE | -) [ARG...]", 1},
+	{"doctor", fh_cmd_doctor, "what this host can enforce, and what to do about what it cannot", 1},
 	{"policy", fh_cmd_policy, "show, check and explain policies, and print their schema", 0},
 	{"bench", fh_cmd_bench, "measure fumehood against a bare spawn and bubblewrap on this host", 1},
 	{NULL, NULL, NULL, 0},
