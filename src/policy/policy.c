@@ -295,9 +295,12 @@ bool fh_path_is_control(const char *path)
 
 	if (within(path, "/proc") || within(path, "/sys") || within(path, "/run/fumehood"))
 		return true;
-	/* An ordinary user's ledger of sub-ids lies in the runtime folder. */
-	return sscanf(path, "/run/user/%u/fumehood%n", &uid, &end) == 1 && end > 0 &&
-	       (path[end] == '\0' || path[end] == '/');
+	/* What holds them, too. An ordinary user's ledger of sub-ids lies in the runtime folder. */
+	if (strcmp(path, "/run") == 0 || strcmp(path, "/run/user") == 0)
+		return true;
+	if (sscanf(path, "/run/user/%u%n", &uid, &end) != 1 || end < 0)
+		return false;
+	return path[end] == '\0' || within(path + end, "/fumehood");
 }
 
 /* Why a path can stand on that side of a bind; NULL when it can. */

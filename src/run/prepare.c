@@ -27,8 +27,7 @@ static int check_workspace(const struct fh_run *run, struct fh_err *err)
 
 	if (path[0] != '/')
 		return fh_usage(err, "the workspace '%s' is not an absolute path", path);
-	if (fh_path_is_control(path) || strcmp(path, "/") == 0 || strcmp(path, "/dev") == 0 ||
-	    strcmp(path, "/run") == 0)
+	if (fh_path_is_control(path) || strcmp(path, "/") == 0 || strcmp(path, "/dev") == 0)
 		return fh_usage(err, "the workspace '%s' is a control folder of this host; name one of your own", path);
 	if (lstat(path, &st) < 0)
 		return fh_usage(err, "the workspace '%s' cannot be used: %s", path, strerror(errno));
