@@ -115,7 +115,7 @@ struct fh_run {
 	size_t n_chunks;
 	bool chunks_truncated;
 
-	struct fh_changes_before *changes_before; /* for a folder that is worked on directly */
+	struct fh_changes_baseline *changes_before; /* for a folder that is worked on directly */
 	struct fh_result *result;
 };
 

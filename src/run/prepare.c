@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "run/inspect.h"
 #include "run/privatedir.h"
 #include "sys/fault.h"
 
@@ -274,6 +275,7 @@ int fh_run_prepare(struct fh_run *run, struct fh_err *err)
 	plan->skip_no_new_privs = fh_switched_off("no-new-privs");
 	if (run->spec->workspace_mode != FH_WORKSPACE_EMPTY)
 		rc = check_workspace(run, err);
+	rc = rc ? rc : fh_inspect_before(run, err);
 	rc = rc ? rc : plan_identity(run, err);
 	rc = rc ? rc : plan_limits(run, err);
 	fh_run_mark(run, FH_MARK_GROUPED);

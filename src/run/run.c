@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "run/internal.h"
+#include "run/inspect.h"
 #include "run/privatedir.h"
 #include "run/receipt.h"
 #include "sys/proc.h"
@@ -73,6 +74,7 @@ static void finish_attempt(struct fh_run *run)
 	fh_ids_release(&run->ids);
 	fh_filter_finish(&run->filter);
 	fh_planner_finish(&run->planner);
+	fh_inspect_finish(run);
 	if (run->private_dir)
 		(void)fh_privatedir_destroy(run->private_dir, REMOVE_MS_MAX, NULL);
 	run->private_dir = NULL;
@@ -242,8 +244,10 @@ static void finish(struct fh_run *run)
 	if (!run->all_gone && run->failure.code == 0 && run->exec_seen)
 		fh_fail(&run->failure, -EBUSY, "see every process of the sandbox end");
 	fh_sample(run);
-	if (run->spec->want_receipt)
+	if (run->spec->want_receipt) {
 		fh_receipt_fill(run, &run->result->receipt);
+		fh_inspect_after(run, &run->result->receipt);
+	}
 	if (fh_verdict_make(run) < 0) {
 		run->result->verdict = FH_VERDICT_SANDBOX;
 		run->result->status = 125;
