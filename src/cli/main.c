@@ -18,6 +18,7 @@ const struct fh_command fh_commands[] = {
 	{"bash", fh_cmd_bash, "run a shell program: fumehood bash [OPTIONS] (-c CODE | FILE | -) [ARG...]", 1},
 	{"doctor", fh_cmd_doctor, "what this host can enforce, and what to do about what it cannot", 1},
 	{"policy", fh_cmd_policy, "show, check and explain policies, and print their schema", 0},
+	{"fs", fh_cmd_fs, "list, read and write the files of a workspace that a program has written", 0},
 	{"bench", fh_cmd_bench, "measure fumehood against a bare spawn and bubblewrap on this host", 1},
 	{NULL, NULL, NULL, 0},
 };

@@ -85,9 +85,9 @@ int fh_guard_open_root(const char *host_path, struct fh_err *err)
 		struct stat st;
 
 		if (lstat(trimmed, &st) == 0 && S_ISLNK(st.st_mode))
-			return fh_fail(err, -ELOOP,
-				       "workspace '%s' is a symbolic link; name the directory it leads to",
-				       fh_guard_name(trimmed, name));
+			return fh_guard_refuse(
+			    err, -ELOOP, "workspace '%s' is a symbolic link; name the directory it leads to",
+			    fh_guard_name(trimmed, name));
 		return fh_fail(err, -ENOTDIR, "workspace '%s'", fh_guard_name(trimmed, name));
 	}
 	if (fd < 0)
@@ -256,10 +256,10 @@ static int fail_open(int rc, const char *path, struct fh_err *err)
 
 	fh_guard_name(path, name);
 	if (rc == -ELOOP)
-		return fh_fail(err, rc, "'%s' is, or leads through, a symbolic link, and none is followed",
-			       name);
+		return fh_guard_refuse(
+		    err, rc, "'%s' is, or leads through, a symbolic link, and none is followed", name);
 	if (rc == -EXDEV)
-		return fh_fail(err, rc, "'%s' leads out of the workspace", name);
+		return fh_guard_refuse(err, rc, "'%s' leads out of the workspace", name);
 	return fh_fail(err, rc, "open '%s'", name);
 }
 

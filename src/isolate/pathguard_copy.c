@@ -75,8 +75,8 @@ int fh_guard_get(int root, const char *path, int out_fd, uint64_t cap_bytes, uin
 		return fd;
 	rc = copy_bytes(fd, out_fd, cap_bytes, &copied, &reading);
 	if (rc == -EFBIG)
-		return fh_fail(err, rc, "'%s' holds more than the %llu bytes allowed",
-			       fh_guard_name(path, name), (unsigned long long)cap_bytes);
+		return fh_guard_refuse(err, rc, "'%s' holds more than the %llu bytes allowed",
+				       fh_guard_name(path, name), (unsigned long long)cap_bytes);
 	if (rc < 0)
 		return fh_fail(err, rc, reading ? "read '%s'" : "write what was read of '%s'",
 			       fh_guard_name(path, name));
@@ -253,20 +253,21 @@ int fh_guard_put(int root, const char *path, int in_fd, uint64_t cap_bytes, unsi
 	leaf = strrchr(path, '/');
 	leaf = leaf ? leaf + 1 : path;
 	if (!*leaf || !strcmp(leaf, "."))
-		return fh_fail(err, -EISDIR, "'%s' names a directory; a file name is needed", name);
+		return fh_guard_refuse(err, -EISDIR, "'%s' names a directory; a file name is needed", name);
 	rc = owner_of(root, &owner);
 	if (rc < 0)
 		return fh_fail(err, rc, "look at the workspace");
 	dir = open_parent(root, path, (size_t)(leaf - path), flags, &owner);
 	if (dir == -ELOOP || dir == -ENOTDIR)
-		return fh_fail(err, dir,
-			       "'%s' leads through what is not a directory (links are not followed)", name);
+		return fh_guard_refuse(
+		    err, dir, "'%s' leads through what is not a directory (links are not followed)", name);
 	if (dir < 0)
 		return fh_fail(err, dir, "open the directory of '%s'", name);
 	rc = put_in(dir, leaf, in_fd, cap_bytes, flags, &owner, &reading);
 	if (rc == -EFBIG)
-		return fh_fail(err, rc, "what should become '%s' holds more than the %llu bytes allowed",
-			       name, (unsigned long long)cap_bytes);
+		return fh_guard_refuse(err, rc,
+				       "what should become '%s' holds more than the %llu bytes allowed", name,
+				       (unsigned long long)cap_bytes);
 	if (rc < 0)
 		return fh_fail(err, rc, reading ? "read what should become '%s'" : "write '%s'", name);
 	return 0;
@@ -373,7 +374,7 @@ int fh_guard_list(int root, const char *path, size_t max_entries,
 	}
 	names_finish(&names);
 	if (rc == -E2BIG)
-		return fh_fail(err, rc, "'%s' holds more than the %zu entries listed",
-			       fh_guard_name(path, name), max_entries);
+		return fh_guard_refuse(err, rc, "'%s' holds more than the %zu entries listed",
+				       fh_guard_name(path, name), max_entries);
 	return rc < 0 ? fh_fail(err, rc, "list '%s'", fh_guard_name(path, name)) : 0;
 }

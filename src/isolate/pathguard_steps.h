@@ -21,6 +21,15 @@ int fh_guard_resolve(int root, const char *path, int flags);
 /* A path as messages show it: escaped, cut with "..." where long. */
 const char *fh_guard_name(const char *path, char into[FH_GUARD_NAME]);
 
+static inline int fh_guard_coded(struct fh_err *err, int code)
+{
+	if (err)
+		err->code = code;
+	return code;
+}
+/* A refusal of what the caller named, in our own words alone, with a code that says more than -EINVAL. */
+#define fh_guard_refuse(err, code, ...) (fh_usage(err, __VA_ARGS__), fh_guard_coded(err, code))
+
 static inline bool fh_guard_is_dot(const char *name)
 {
 	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
