@@ -88,12 +88,11 @@ static int open_workspace(const struct fh_run_options *o, struct streams *s, str
 /* Steps the run while listening to those who may ask for its end. Returns the signal that did, 0 for none. */
 static int wait_for(struct fh_run *run, int signal_fd)
 {
-	struct pollfd fds[2] = {{.events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
+	struct pollfd fds[2] = {{.fd = fh_run_fd(run), .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
 	struct signalfd_siginfo info;
 	int asked = 0;
 
 	while (!fh_run_step(run)) {
-		fds[0].fd = fh_run_fd(run); /* a new attempt has a new one */
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			break;
 		if ((fds[1].revents & POLLIN) && read(signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info) && !asked) {

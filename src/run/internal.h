@@ -63,6 +63,7 @@ struct fh_run {
 	struct fh_host *host;
 	struct fh_policy policy;
 	const struct fh_spec *spec;
+	void (*release)(const struct fh_spec *spec);
 	struct fh_weaker weaker;
 	char id[33];
 

@@ -67,7 +67,6 @@ static void finish_attempt(struct fh_run *run)
 	fh_close(&run->stage_fd);
 	fh_close(&run->userns_fd);
 	fh_close(&run->timer_fd);
-	fh_close(&run->epoll_fd);
 	if (run->cgroup)
 		(void)fh_cgroup_destroy(run->cgroup, FH_END_MS_MAX / 10, NULL);
 	run->cgroup = NULL;
@@ -100,11 +99,15 @@ static int check_descriptors(struct fh_err *err)
 
 static int open_loop(struct fh_run *run, struct fh_err *err)
 {
-	long rc = FH_SYS(SYS_epoll_create1, EPOLL_CLOEXEC);
+	long rc;
 
-	if (rc < 0)
-		return fh_fail(err, (int)rc, "create an event queue");
-	run->epoll_fd = (int)rc;
+	/* One queue for all attempts: its caller may have put it into a queue of its own. */
+	if (run->epoll_fd < 0) {
+		rc = FH_SYS(SYS_epoll_create1, EPOLL_CLOEXEC);
+		if (rc < 0)
+			return fh_fail(err, (int)rc, "create an event queue");
+		run->epoll_fd = (int)rc;
+	}
 	rc = FH_SYS(SYS_timerfd_create, CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (rc < 0)
 		return fh_fail(err, (int)rc, "create a timer");
@@ -224,6 +227,7 @@ int fh_run_start(struct fh_host *host, const struct fh_policy *policy, const str
 	}
 	fh_sigpipe_release(&sigpipe);
 	if (rc == 0) {
+		run->release = spec->release;
 		*ret = run;
 		return 0;
 	}
@@ -316,7 +320,7 @@ void fh_run_destroy(struct fh_run *run)
 {
 	if (!run)
 		return;
-	if (run->epoll_fd >= 0 && run->phase != FH_PHASE_DONE) {
+	if (run->child_pidfd >= 0 && run->phase != FH_PHASE_DONE) {
 		run->again = false;
 		fh_run_cancel(run, "the run was destroyed");
 		fh_run_wait(run);
@@ -325,5 +329,8 @@ void fh_run_destroy(struct fh_run *run)
 	free(run->chunks);
 	fh_result_destroy(run->result);
 	fh_policy_finish(&run->policy);
+	fh_close(&run->epoll_fd);
+	if (run->release)
+		run->release(run->spec);
 	free(run);
 }

@@ -28,7 +28,7 @@ struct fh_run;
 int fh_run_start(struct fh_host *host, const struct fh_policy *policy, const struct fh_spec *spec, struct fh_run **ret,
 		 struct fh_err *err);
 
-/* Readable when fh_run_step has something to do. Owned by the run. */
+/* Readable when fh_run_step has something to do. The same from start to destroy; owned by the run. */
 int fh_run_fd(const struct fh_run *run);
 
 /* Does what is due, without blocking. 1: the run is over, its result can be taken; 0: not yet. */

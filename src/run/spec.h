@@ -41,6 +41,9 @@ struct fh_spec {
 	uint64_t spill_bytes;
 	bool interleave;   /* keep the order of arrival of the two streams */
 	bool want_receipt; /* read back what was in force, list what changed */
+
+	/* Called when a run that was started no longer needs the spec; NULL: its owner knows by himself. */
+	void (*release)(const struct fh_spec *spec);
 };
 
 /* All fds -1, everything else empty. */
