@@ -35,6 +35,7 @@ enum fh_op_kind {
 	FH_OP_OVERLAY, /* the same; text names layers relative to the stage */
 	FH_OP_ATTACH,  /* target, source, attr: a source mounted there */
 	FH_OP_CLONE,   /* target, text: a path of the stage, mounted there with attr */
+	FH_OP_BIND,    /* target, text: a path of the stage whose mount already has every restriction */
 	FH_OP_SYSCTL,  /* target, text: value */
 	FH_OP_SEAL,    /* target, attr: attributes set on the mount there, recursive when `recursive` */
 };

@@ -192,6 +192,10 @@ static void do_op(const struct fh_plan *plan, const struct fh_plan_op *op, int d
 	case FH_OP_CLONE:
 		do_clone(plan, op, detail);
 		return;
+	case FH_OP_BIND:
+		step = FH_STEP_CLONE_MOUNT;
+		rc = fh_sys_mount(op->text, op->target, NULL, MS_BIND, NULL);
+		break;
 	case FH_OP_SYSCTL:
 		step = FH_STEP_SYSCTL;
 		rc = write_sysctl(op);

@@ -81,11 +81,7 @@ static int plan_stage(struct builder *b)
 					    .target = "r",
 					    .flags = MS_COMMON,
 					    .text = "mode=755,size=8m,nr_inodes=4096"});
-	/* On the root's file system and not on the disk, whose place in `df` is not below /proc. */
-	rc = rc ? rc : mkdir_op(b, "r/run", 0755);
-	rc = rc ? rc : mkdir_op(b, MASKS, 0700);
-	rc = rc ? rc : mkdir_op(b, MASKS "/folder", 0555);
-	return rc ? rc : file_op(b, MASKS "/file", "", 0);
+	return rc ? rc : mkdir_op(b, "r/run", 0755);
 }
 
 /* Makes "r" + every folder of an absolute path, however deep. */
@@ -193,27 +189,6 @@ static int plan_etc(struct builder *b)
 	return rc;
 }
 
-static int generated(struct builder *b, const char *name, int (*fill)(const struct fh_root_spec *, struct fh_buf *))
-{
-	fh_autobuf text;
-	char from[64], target[64];
-	int rc;
-
-	fh_buf_init(&text, 1u << 20);
-	rc = fill(b->spec, &text);
-	if (rc < 0)
-		return fh_fail(b->err, rc, "generate /proc/%s", name);
-	snprintf(from, sizeof(from), MASKS "/%s", strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
-	snprintf(target, sizeof(target), "r/proc/%s", name);
-	rc = file_op(b, from, text.data ? text.data : "", text.len);
-	return rc ? rc
-		  : op(b, (struct fh_plan_op){.kind = FH_OP_CLONE,
-					      .text = from,
-					      .target = target,
-					      .attr = ATTR_READ_ONLY | MOUNT_ATTR_NOEXEC,
-					      .optional = true});
-}
-
 static int fill_meminfo(const struct fh_root_spec *spec, struct fh_buf *into)
 {
 	return fh_procfile_meminfo(spec->policy, into);
@@ -237,6 +212,55 @@ static int fill_loadavg(const struct fh_root_spec *spec, struct fh_buf *into)
 static int fill_boot_id(const struct fh_root_spec *spec, struct fh_buf *into)
 {
 	return fh_procfile_boot_id(into);
+}
+
+/* The files of /proc that are generated for the sandbox. */
+struct generated {
+	const char *name, *mask;
+	int (*fill)(const struct fh_root_spec *, struct fh_buf *);
+	bool only_some_cpus;
+};
+static const struct generated generated[] = {
+	{"meminfo", MASKS "/meminfo", fill_meminfo, false},
+	{"stat", MASKS "/stat", fill_stat, false},
+	{"loadavg", MASKS "/loadavg", fill_loadavg, false},
+	{"sys/kernel/random/boot_id", MASKS "/boot_id", fill_boot_id, false},
+	{"cpuinfo", MASKS "/cpuinfo", fill_cpuinfo, true},
+};
+
+static bool is_wanted(const struct builder *b, const struct generated *g)
+{
+	return !g->only_some_cpus || !b->spec->all_cpus;
+}
+
+/* What is shown over entries of /proc. It becomes a mount with all its restrictions first; every cover is then a bind of
+ * a part of that mount, which inherits them: one system call each. */
+static int plan_masks(struct builder *b)
+{
+	int rc = mkdir_op(b, MASKS, 0700);
+
+	/* On the root's file system and not on the disk, whose place in `df` is not below /proc. */
+	rc = rc ? rc : mkdir_op(b, MASKS "/folder", 0555);
+	rc = rc ? rc : file_op(b, MASKS "/file", "", 0);
+	for (size_t i = 0; rc == 0 && i < FH_ARRAY_LEN(generated); i++) {
+		fh_autobuf text;
+		fh_buf_init(&text, 1u << 20);
+		if (!is_wanted(b, &generated[i]))
+			continue;
+		rc = generated[i].fill(b->spec, &text);
+		if (rc < 0)
+			return fh_fail(b->err, rc, "generate /proc/%s", generated[i].name);
+		rc = file_op(b, generated[i].mask, fh_buf_str(&text), text.len);
+	}
+	return rc ? rc : clone_op(b, MASKS, MASKS, ATTR_READ_ONLY | MOUNT_ATTR_NOEXEC);
+}
+
+static int cover_op(struct builder *b, const char *name, const char *mask)
+{
+	char target[64];
+
+	snprintf(target, sizeof(target), "r/proc/%s", name);
+	return op(b, (struct fh_plan_op){.kind = FH_OP_BIND, .text = mask, .target = target, .optional = true});
 }
 
 static int sysctl_op(struct builder *b, const char *name, const char *value, bool optional)
@@ -265,27 +289,19 @@ static int plan_sysctls(struct builder *b)
 	return rc;
 }
 
-static int plan_proc_masks(struct builder *b)
+static int plan_covers(struct builder *b)
 {
-	char target[64];
 	int rc = 0;
 
-	for (const char *const *name = fh_proc_masked_files; rc == 0 && *name; name++) {
-		snprintf(target, sizeof(target), "r/proc/%s", *name);
-		rc = op(b, (struct fh_plan_op){.kind = FH_OP_CLONE,
-					       .text = MASKS "/file",
-					       .target = target,
-					       .attr = ATTR_READ_ONLY | MOUNT_ATTR_NOEXEC,
-					       .optional = true});
+	if (!fh_switched_off("proc-masks")) {
+		for (const char *const *name = fh_proc_masked_files; rc == 0 && *name; name++)
+			rc = cover_op(b, *name, MASKS "/file");
+		for (const char *const *name = fh_proc_masked_dirs; rc == 0 && *name; name++)
+			rc = cover_op(b, *name, MASKS "/folder");
 	}
-	for (const char *const *name = fh_proc_masked_dirs; rc == 0 && *name; name++) {
-		snprintf(target, sizeof(target), "r/proc/%s", *name);
-		rc = op(b, (struct fh_plan_op){.kind = FH_OP_CLONE,
-					       .text = MASKS "/folder",
-					       .target = target,
-					       .attr = ATTR_READ_ONLY | MOUNT_ATTR_NOEXEC,
-					       .optional = true});
-	}
+	for (size_t i = 0; rc == 0 && i < FH_ARRAY_LEN(generated); i++)
+		if (is_wanted(b, &generated[i]))
+			rc = cover_op(b, generated[i].name, generated[i].mask);
 	return rc;
 }
 
@@ -300,14 +316,8 @@ static int plan_proc(struct builder *b)
 				       .flags = MS_COMMON | MS_NOEXEC,
 				       .text = "hidepid=invisible"});
 	rc = rc ? rc : plan_sysctls(b);
-	if (rc == 0 && !fh_switched_off("proc-masks"))
-		rc = plan_proc_masks(b);
-	rc = rc ? rc : generated(b, "meminfo", fill_meminfo);
-	rc = rc ? rc : generated(b, "stat", fill_stat);
-	rc = rc ? rc : generated(b, "loadavg", fill_loadavg);
-	rc = rc ? rc : generated(b, "sys/kernel/random/boot_id", fill_boot_id);
-	if (rc == 0 && !b->spec->all_cpus)
-		rc = generated(b, "cpuinfo", fill_cpuinfo);
+	rc = rc ? rc : plan_masks(b);
+	rc = rc ? rc : plan_covers(b);
 	if (rc == 0 && !fh_switched_off("proc-ro"))
 		rc = op(b, (struct fh_plan_op){.kind = FH_OP_SEAL, .target = "r/proc", .attr = MOUNT_ATTR_RDONLY});
 	return rc;
