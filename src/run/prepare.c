@@ -59,10 +59,13 @@ static int plan_identity(struct fh_run *run, struct fh_err *err)
 	}
 	/* Level 1: an id that nobody else has where we may take one, else the caller's own. */
 	run->ids = (struct fh_ids){.kind = FH_IDS_CALLER, .lease_fd = -1};
-	if (geteuid() == 0 && fh_ids_can_block(NULL, 0)) {
+	if (geteuid() == 0) {
+		/* Refuses where the program would be root itself: Landlock does not stop an owner from chmod and chown. */
 		rc = fh_ids_acquire(false, &run->ids, err);
 		if (rc < 0)
 			return rc;
+	}
+	if (run->ids.kind == FH_IDS_BLOCK) {
 		plan->drop_groups = true;
 		plan->change_ids = true;
 		plan->program_uid = run->ids.program_uid;
