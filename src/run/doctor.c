@@ -69,6 +69,7 @@ static void look_at_host(struct fh_doctor *d)
 	if (fh_read_small_at(AT_FDCWD, "/proc/self/uid_map", text, sizeof(text)) > 0)
 		d->nested_userns = sscanf(text, "%u %u %u", &inside, &outside, &count) != 3 || outside != 0 ||
 				   count != 4294967295u;
+	d->root = d->uid == 0 && (!d->nested_userns || outside == 0);
 	d->no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 	d->filtered = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2;
 	d->landlock_abi = (int)fh_sys_landlock_abi();

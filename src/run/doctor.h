@@ -43,6 +43,7 @@ struct fh_doctor {
 	char kernel[72], machine[72], container[32];
 	unsigned uid, gid;
 	bool nested_userns; /* not the first user namespace: ids here are not ids of the machine */
+	bool root;          /* uid 0, and the namespace around us would take it for root, too */
 	bool no_new_privs, filtered;
 	const char *cgroup_shape;
 	int landlock_abi;

@@ -198,12 +198,6 @@ static void check_namespaces(struct fh_doctor *d)
 		explain_step(d, (enum fh_probe_step)i, ladder.step[i], c);
 		explained = ladder.step[i];
 	}
-	if (!explained) {
-		struct fh_check *c = fh_doctor_add(d, "level-namespace", FH_CHECK_MISSING);
-		SAY(c->found, "%.319s", level->message);
-		SAY(c->matters, "level namespace, the default, cannot be had");
-		SAY(c->fix, "%s", level->fix);
-	}
 }
 
 /* ---- identity
@@ -281,7 +275,7 @@ static void check_identity(struct fh_doctor *d)
 		SAY(c->fix, "%.250s", fix + strlen("; fix: "));
 	}
 	SAY(c->found, "no user ids of its own for a run: %.250s", why);
-	if (d->nested_userns) {
+	if (!d->root) {
 		c->state = FH_CHECK_WEAKER;
 		SAY(c->matters, "programs run under the id of whoever made this user namespace");
 		if (!c->fix[0])
@@ -292,7 +286,9 @@ static void check_identity(struct fh_doctor *d)
 	c->state = FH_CHECK_MISSING;
 	SAY(c->matters,
 	    "as root nothing is run: a program with root's id could touch whatever of root's it sees");
-	if (!c->fix[0])
+	if (!c->fix[0] && d->nested_userns)
+		SAY(c->fix, "run fumehood outside of this user namespace, or map at least 65536 ids into it");
+	else if (!c->fix[0])
 		SAY(c->fix, "give fumehood CAP_SETUID and CAP_SETGID, or run it as an ordinary user");
 }
 
@@ -535,20 +531,26 @@ static void check_surroundings(struct fh_doctor *d)
 	}
 }
 
-static void check_level_process(struct fh_doctor *d)
+/* A level that failed for a reason that no other check found: in its own words. */
+static void check_levels(struct fh_doctor *d)
 {
-	const struct fh_doctor_level *level = &d->levels[FH_LEVEL_PROCESS - 1];
+	static const char *const ids[] = {"level-process", "level-namespace"};
 	struct fh_check *c;
 
 	for (size_t i = 0; i < d->n_checks; i++)
 		if (d->checks[i].state == FH_CHECK_MISSING)
-			return; /* most likely for the same reason */
-	if (level->holds)
-		return;
-	c = fh_doctor_add(d, "level-process", FH_CHECK_MISSING);
-	SAY(c->found, "%.319s", level->message);
-	SAY(c->matters, "level process cannot be had");
-	SAY(c->fix, "%s", level->fix);
+			return;
+	for (int i = 0; i < 2; i++) {
+		const struct fh_doctor_level *level = &d->levels[i];
+
+		if (level->holds)
+			continue;
+		c = fh_doctor_add(d, ids[i], FH_CHECK_MISSING);
+		SAY(c->found, "%.250s", level->message);
+		SAY(c->matters, "level %s cannot be had", fh_level_name((enum fh_level)level->level));
+		SAY(c->fix, "%s",
+		    level->fix[0] ? level->fix : "run it by `fumehood run` to see more, and report it");
+	}
 }
 
 void fh_doctor_check(struct fh_doctor *d, const struct fh_host *host)
@@ -563,5 +565,5 @@ void fh_doctor_check(struct fh_doctor *d, const struct fh_host *host)
 	check_swap(d, host);
 	check_core(d);
 	check_surroundings(d);
-	check_level_process(d);
+	check_levels(d);
 }

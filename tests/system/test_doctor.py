@@ -137,9 +137,30 @@ def inside_a_container_it_names_the_filter_and_the_level_that_still_holds():
 @needs("userns")
 def inside_a_user_namespace_it_says_whose_id_programs_have():
     found = doctor(*UNMAPPED)
+    identity = check(found, "identity")
     equal(found["host"]["nested_user_namespace"], True)
-    equal(check(found, "identity")["state"], "weaker")
-    contains(check(found, "identity")["found"], "maps too few ids")
+    contains(identity["found"], "maps too few ids")
+    # What is root inside and outside is refused at every level; what is an ordinary user outside is not.
+    root = os.geteuid() == 0
+    equal(identity["state"], "missing" if root else "weaker")
+    equal(level(found, "namespace")["holds"], not root)
+    equal(level(found, "process")["holds"], not root)
+
+
+@test
+@needs("real root", "userns")
+def root_without_other_ids_may_not_touch_its_own_files():
+    target = os.path.join(scratch(), "mine")
+    with open(target, "w"):
+        os.chmod(target, 0o644)
+    for name in ("process", "namespace"):
+        done = command(*UNMAPPED, FUMEHOOD, "run", "--level", name, "--allow-weaker", "--", "chmod", "777", target)
+        equal(done.status, 125)
+        contains(done.err.decode(), "cannot give the program an id of its own as root")
+    equal(os.stat(target).st_mode & 0o777, 0o644, "mode")
+    # The sibling: with an id of its own the program runs, and the file is not its own.
+    equal(fumehood("run", "--level", "process", "--", "true").status, 0)
+    equal(fumehood("run", "--level", "process", "--", "chmod", "777", target).status, 1)
 
 
 @test
@@ -173,7 +194,7 @@ def a_lack_of_network_namespaces_is_told_by_name():
 
 
 @test
-@needs("root", tool("setpriv"))
+@needs("real root", tool("setpriv"))
 def an_unknown_user_learns_what_sub_ids_need():
     found = doctor("setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups")
     identity = check(found, "identity")
