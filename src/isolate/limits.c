@@ -46,7 +46,8 @@ int fh_limits_plan(const struct fh_policy *policy, const struct fh_limit_means *
 {
 	uint64_t cpu_s = policy->cpu_ms / 1000 + 2; /* a backstop only: the watch over the whole sandbox is exact */
 	/* Where a group counts, this is only a backstop with some room, so that it is the group that refuses and tells. */
-	uint64_t tasks = policy->pids + (means->pids_by_group ? 16 : 0) + (means->own_user_count ? 0 : user_tasks_now());
+	uint64_t tasks = policy->pids + means->own_tasks + (means->pids_by_group ? 16 : 0) +
+			 (means->own_user_count ? 0 : user_tasks_now());
 	int rc = 0;
 
 	/* One byte: neither a core file nor a piped core handler (a limit of 0 does not stop the latter). */

@@ -12,6 +12,7 @@ struct fh_limit_means {
 	bool memory_by_group;
 	bool pids_by_group;
 	bool own_user_count; /* RLIMIT_NPROC counts only this sandbox: own ids, or a user namespace of its own */
+	unsigned own_tasks;  /* of ours that it counts along: init or warden, where they have the program's id */
 };
 
 int fh_limits_plan(const struct fh_policy *policy, const struct fh_limit_means *means, struct fh_planner *planner,

@@ -17,6 +17,7 @@
 #include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "isolate/bpf_asm.h"
 #include "isolate/seccomp_rules.h"
@@ -31,7 +32,8 @@
 #endif
 
 /* Where each number goes; calls without a row go where a missing call goes. */
-static void place_calls(struct fh_asm *a, const struct fh_policy *policy, unsigned place_of[FH_CALL_NR_END])
+static void place_calls(struct fh_asm *a, const struct fh_policy *policy, unsigned refuse,
+			unsigned place_of[FH_CALL_NR_END])
 {
 	unsigned act_place[FH_ACT_COUNT] = {0}; /* a rule is emitted once, when the first call wants it */
 	const unsigned missing = fh_rule_emit(a, FH_ACT_ENOSYS, policy);
@@ -47,6 +49,11 @@ static void place_calls(struct fh_asm *a, const struct fh_policy *policy, unsign
 			act_place[act] = fh_rule_emit(a, (enum fh_act)act, policy);
 		place_of[c->nr] = act_place[act];
 	}
+	if (refuse & FH_REFUSE_MEMFD)
+		place_of[SYS_memfd_create] = missing;
+	if (refuse & FH_REFUSE_AFFINITY)
+		place_of[SYS_sched_setaffinity] =
+		    act_place[FH_ACT_EPERM] ? act_place[FH_ACT_EPERM] : fh_rule_emit(a, FH_ACT_EPERM, policy);
 }
 
 static unsigned search_calls(struct fh_asm *a, const unsigned place_of[FH_CALL_NR_END])
@@ -61,12 +68,12 @@ static unsigned search_calls(struct fh_asm *a, const unsigned place_of[FH_CALL_N
 	return fh_asm_search(a, ranges, n);
 }
 
-static void assemble(struct fh_asm *a, const struct fh_policy *policy)
+static void assemble(struct fh_asm *a, const struct fh_policy *policy, unsigned refuse)
 {
 	unsigned place_of[FH_CALL_NR_END];
 	unsigned next, kill;
 
-	place_calls(a, policy, place_of);
+	place_calls(a, policy, refuse, place_of);
 	next = search_calls(a, place_of);
 	kill = fh_asm_return(a, SECCOMP_RET_KILL_PROCESS);
 #ifdef __x86_64__
@@ -79,7 +86,8 @@ static void assemble(struct fh_asm *a, const struct fh_policy *policy)
 	fh_asm_load(a, offsetof(struct seccomp_data, arch), next);
 }
 
-int fh_seccomp_build(const struct fh_policy *policy, struct fh_filter *ret, struct fh_err *err)
+int fh_seccomp_build(const struct fh_policy *policy, unsigned refuse, struct fh_filter *ret,
+		     struct fh_err *err)
 {
 	const struct sock_filter *code;
 	struct fh_asm a;
@@ -90,7 +98,7 @@ int fh_seccomp_build(const struct fh_policy *policy, struct fh_filter *ret, stru
 		return fh_fail(err, -EINVAL, "build the system call filter: level %d brings its own",
 			       (int)policy->level);
 	fh_asm_init(&a);
-	assemble(&a, policy);
+	assemble(&a, policy, refuse);
 	n = fh_asm_code(&a, &code);
 	if (n < 0)
 		return fh_fail(err, n, "build the system call filter: more than %d instructions",

@@ -17,8 +17,14 @@ struct fh_filter {
 	size_t n;                  /* at most BPF_MAXINSNS */
 };
 
-/* Builds the filter for policy->level. 0 or a negative errno; `ret` untouched on failure. */
-int fh_seccomp_build(const struct fh_policy *policy, struct fh_filter *ret, struct fh_err *err);
+/* Calls that are refused only where this host has no better means against what they are good for. */
+enum fh_seccomp_refuse {
+	FH_REFUSE_MEMFD = 1,    /* no group counts memory, and memory behind a mere descriptor is seen by nobody */
+	FH_REFUSE_AFFINITY = 2, /* no quota holds the number of processors: the affinity given at the start does */
+};
+
+/* Builds the filter for policy->level; `refuse`: FH_REFUSE_* or 0. 0 or a negative errno; `ret` untouched on failure. */
+int fh_seccomp_build(const struct fh_policy *policy, unsigned refuse, struct fh_filter *ret, struct fh_err *err);
 void fh_filter_finish(struct fh_filter *f);
 
 #endif

@@ -108,6 +108,7 @@ struct fh_run {
 
 	/* Watched maxima. */
 	uint64_t stage_blocks_start, stage_inodes_start; /* taken by ourselves */
+	uint64_t disk_now_bytes; /* of the disk in memory, at the last look */
 	uint64_t peak_disk_bytes, peak_inodes, peak_memory_bytes, peak_pids, watched_cpu_us;
 	uint64_t folder_bytes_start, folder_inodes_start; /* of a folder of the host that is worked on directly */
 	uint64_t folder_next_ns;                          /* when to walk it again */

@@ -87,6 +87,7 @@ static int plan_limits(struct fh_run *run, struct fh_err *err)
 		.memory_by_group = run->host->axes.memory,
 		.pids_by_group = run->host->axes.pids,
 		.own_user_count = level2(run) || plan->change_ids,
+		.own_tasks = run->ids.kind == FH_IDS_CALLER,
 	};
 	if (run->policy.enforce == FH_ENFORCE_KERNEL && !(run->host->axes.memory && run->host->axes.pids)) {
 		if (!run->policy.allow_weaker)
@@ -220,12 +221,17 @@ static int plan_command(struct fh_run *run, struct fh_err *err)
 static int plan_filter(struct fh_run *run, struct fh_err *err)
 {
 	struct fh_policy policy = run->policy;
+	unsigned refuse = 0;
 	int rc;
 
 	if (fh_switched_off("seccomp"))
 		return 0;
+	if (!run->means.memory_by_group)
+		refuse |= FH_REFUSE_MEMFD;
+	if (!run->host->axes.cpu_rate && !run->all_cpus)
+		refuse |= FH_REFUSE_AFFINITY;
 	policy.level = level2(run) ? FH_LEVEL_NAMESPACE : FH_LEVEL_PROCESS;
-	rc = fh_seccomp_build(&policy, &run->filter, err);
+	rc = fh_seccomp_build(&policy, refuse, &run->filter, err);
 	if (rc < 0)
 		return rc;
 	run->plan.seccomp = (struct sock_fprog){.len = (unsigned short)run->filter.n, .filter = run->filter.insns};

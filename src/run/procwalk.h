@@ -10,9 +10,13 @@ struct fh_procwalk {
 	unsigned processes, threads;
 	uint64_t cpu_us;         /* of the living, and of the dead they waited for */
 	uint64_t private_bytes;  /* anonymous memory; pages still shared after a fork count for each */
+	uint64_t shared_bytes;   /* mapped pages of shared memory and of files in memory; counted for each that maps them */
 };
 
-/* Sums over everything below `root` (which itself is not counted), at most `max` processes. */
+/* Sums over everything below `root`, at most `max` processes. Of `root` itself counts the time of those it reaped. */
 void fh_procwalk(pid_t root, unsigned max, struct fh_procwalk *ret);
+
+/* The shared pages alone, each counted once however many map it. Dear: for when the sum above is too large. */
+uint64_t fh_procwalk_shared(pid_t root, unsigned max);
 
 #endif

@@ -1,5 +1,5 @@
-/* The watch: what the kernel does not cap for the sandbox as a whole is looked at from time to time. How often follows
- * from how soon a limit could be passed, so that a short run is not looked at at all. */
+/* The watch: what the kernel does not cap for the sandbox as a whole is looked at from time to time. How
+ * often follows from how soon a limit could be passed, so that a short run is not looked at at all. */
 #include "run/internal.h"
 
 #include <sys/vfs.h>
@@ -97,6 +97,7 @@ static void sample_disk(struct fh_run *run)
 
 	if (!look_at_disk(run, &fs, &bytes, &inodes))
 		return;
+	run->disk_now_bytes = bytes > run->stage_blocks_start ? bytes - run->stage_blocks_start : 0;
 	if (bytes > run->stage_blocks_start && bytes - run->stage_blocks_start > run->peak_disk_bytes)
 		run->peak_disk_bytes = bytes - run->stage_blocks_start;
 	if (inodes > run->stage_inodes_start && inodes - run->stage_inodes_start > run->peak_inodes)
@@ -105,15 +106,27 @@ static void sample_disk(struct fh_run *run)
 	run->inodes_full_seen |= fs.f_ffree == 0;
 }
 
+/* Private memory, and what of shared memory and of the disk in memory is larger: a file that is mapped shows
+ * in both. */
+static uint64_t memory_in_use(struct fh_run *run, const struct fh_procwalk *sum, unsigned max)
+{
+	uint64_t shared = sum->shared_bytes;
+
+	if (shared > run->disk_now_bytes && sum->private_bytes + shared > run->policy.memory_bytes)
+		shared = fh_procwalk_shared(run->child_pid, max);
+	return sum->private_bytes + (shared > run->disk_now_bytes ? shared : run->disk_now_bytes);
+}
+
 static void sample_processes(struct fh_run *run)
 {
+	unsigned max = (unsigned)run->policy.pids + 64;
 	struct fh_procwalk sum;
 	uint64_t memory;
 
 	if (run->means.memory_by_group && run->host->axes.cpu_time && run->means.pids_by_group)
 		return;
-	fh_procwalk(run->child_pid, (unsigned)run->policy.pids + 64, &sum);
-	memory = sum.private_bytes + run->peak_disk_bytes;
+	fh_procwalk(run->child_pid, max, &sum);
+	memory = memory_in_use(run, &sum, max);
 	if (sum.cpu_us > run->watched_cpu_us && !run->host->axes.cpu_time)
 		run->watched_cpu_us = sum.cpu_us;
 	if (memory > run->peak_memory_bytes)

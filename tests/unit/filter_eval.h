@@ -107,7 +107,7 @@ static inline int build_filters(void **state)
 	for (int i = 0; i < FILTERS; i++) {
 		struct fh_policy policy = policy_of(i);
 
-		assert_int_equal(fh_seccomp_build(&policy, &filters[i], NULL), 0);
+		assert_int_equal(fh_seccomp_build(&policy, 0, &filters[i], NULL), 0);
 	}
 	return 0;
 }

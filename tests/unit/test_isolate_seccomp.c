@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -172,7 +173,7 @@ static void is_built_in_microseconds(void **state)
 		struct fh_filter f;
 		uint64_t from = fh_now_ns(), took;
 
-		assert_int_equal(fh_seccomp_build(&policy, &f, NULL), 0);
+		assert_int_equal(fh_seccomp_build(&policy, 0, &f, NULL), 0);
 		took = fh_now_ns() - from;
 		best = took < best ? took : best;
 		fh_filter_finish(&f);
@@ -187,9 +188,33 @@ static void other_levels_have_no_filter(void **state)
 	struct fh_filter f = {.n = 7};
 	struct fh_err err = {0};
 
-	assert_int_equal(fh_seccomp_build(&policy, &f, &err), -EINVAL);
+	assert_int_equal(fh_seccomp_build(&policy, 0, &f, &err), -EINVAL);
 	assert_int_equal(f.n, 7);
 	assert_non_null(strstr(err.message, "filter"));
+}
+
+/* What is refused besides differs in these calls only. */
+static void calls_can_be_refused_besides(void **state)
+{
+	for (int which = 0; which < FILTERS; which++) {
+		struct fh_policy policy = policy_of(which);
+		struct fh_filter f;
+
+		assert_int_equal(fh_seccomp_build(&policy, FH_REFUSE_MEMFD | FH_REFUSE_AFFINITY, &f, NULL), 0);
+		for (uint32_t nr = 0; nr <= 600; nr++) {
+			struct seccomp_data d = {.nr = (int)nr, .arch = ARCH};
+			struct trace trace;
+			uint32_t verdict = evaluate(&f, &d, &trace);
+
+			if (nr == SYS_memfd_create)
+				assert_int_equal(verdict, FAILS(ENOSYS));
+			else if (nr == SYS_sched_setaffinity)
+				assert_int_equal(verdict, FAILS(EPERM));
+			else
+				assert_int_equal(verdict, outcome(which, ARCH, nr, no_args));
+		}
+		fh_filter_finish(&f);
+	}
 }
 
 int main(void)
@@ -203,6 +228,7 @@ int main(void)
 	    cmocka_unit_test(stays_small),
 	    cmocka_unit_test(is_built_in_microseconds),
 	    cmocka_unit_test(other_levels_have_no_filter),
+	    cmocka_unit_test(calls_can_be_refused_besides),
 	};
 	return cmocka_run_group_tests(tests, build_filters, free_filters);
 }
