@@ -104,10 +104,12 @@ static void on_status(struct fh_run *run)
 	fh_close(&run->status_fd);
 	if (got == (ssize_t)sizeof(record) && record.step > 0 && record.step < FH_STEP_COUNT_) {
 		fh_failure_explain(run, &record, &why);
-		run->again = fh_failure_weaken(run, &record);
+		run->again = run->cause == FH_CAUSE_NONE && fh_failure_weaken(run, &record);
 		fh_run_fail(run, &why);
 		return;
 	}
+	if (run->program_pidfd < 0 && run->phase >= FH_PHASE_ENDING)
+		return; /* we ended it ourselves, before it had come to the program */
 	if (run->program_pidfd < 0) {
 		/* The child died before it had forked the program, and without a word. */
 		fh_fail(&why, -ECHILD, "the sandbox's first process was killed while it was being set up");
