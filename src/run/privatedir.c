@@ -123,6 +123,8 @@ int fh_privatedir_create(uid_t uid, gid_t gid, char **ret, struct fh_err *err)
 	for (int attempt = 0; attempt < 8 && made < 0; attempt++) {
 		fh_close(&base);
 		base = open_base(uid, base_path, sizeof(base_path), err);
+		if (base == -ENOENT)
+			continue;
 		if (base < 0)
 			return base;
 		sweep(base);
