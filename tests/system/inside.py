@@ -153,8 +153,12 @@ def running(*args, **more):
         yield p
     finally:
         if p.poll() is None:
+            p.terminate()
+        try:
+            p.wait(10)
+        except subprocess.TimeoutExpired:
             p.kill()
-        p.wait()
+            p.wait()
         for stream in (p.stdout, p.stderr):
             if stream:
                 stream.close()
