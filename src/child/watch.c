@@ -61,7 +61,7 @@ void fh_watch_start(struct fh_watch *w, const struct fh_plan *plan, int stage_fd
 	fh_sys_close(plan->status_fd);
 }
 
-/* Reaps whatever ended, but not the program itself. True when the program ended. */
+/* Reaps whatever ended, but not the program itself. True when the program ended, or when that cannot be known. */
 static bool reap_orphans(const struct fh_watch *w)
 {
 	for (;;) {
@@ -70,7 +70,10 @@ static bool reap_orphans(const struct fh_watch *w)
 
 		if (rc == -EINTR)
 			continue;
-		if (rc < 0 || info.si_pid == 0)
+		/* Who cannot look must not wait for ever: the report of the end waits for the program itself. */
+		if (rc < 0)
+			return true;
+		if (info.si_pid == 0)
 			return false;
 		if (info.si_pid == w->main_pid)
 			return true;

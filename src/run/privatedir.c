@@ -84,10 +84,12 @@ static int open_base(uid_t uid, char *path, size_t cap, struct fh_err *err)
 static int remove_tree(int base, const char *name, unsigned ms_max, struct fh_err *err)
 {
 	fh_autofd int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int rc = 0;
+	uint64_t deadline_ns = fh_now_ns() + ms_max * 1000000ull;
+	int rc = fd < 0 ? 0 : fh_guard_empty(fd, deadline_ns, err);
 
-	if (fd >= 0)
-		rc = fh_guard_empty(fd, fh_now_ns() + ms_max * 1000000ull, err);
+	/* Short of memory or descriptors for a moment: nothing is to be left for that. */
+	if (rc < 0 && rc != -ETIMEDOUT)
+		rc = fh_guard_empty(fd, deadline_ns, err);
 	if (rc == 0 && unlinkat(base, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		rc = fh_fail(err, -errno, "remove the folder '%s'", name);
 	return rc;

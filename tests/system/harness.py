@@ -152,6 +152,7 @@ class Running:
         self.function = function
         self.name = function.__name__.replace("_", " ")
         self.folder = tempfile.mkdtemp(prefix="t", dir=base)
+        os.chmod(self.folder, 0o755)  # as /tmp is: a sandbox at level process works below TMPDIR as another user
         self.started = time.monotonic()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -296,6 +297,7 @@ def main():
         sys.exit(1)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     base = tempfile.mkdtemp(prefix="fumehood-test-")
+    os.chmod(base, 0o755)
     before = host.Snapshot()
     try:
         counts = run_all(tests, args.jobs, base)

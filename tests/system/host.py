@@ -157,8 +157,10 @@ class Snapshot:
 
     @staticmethod
     def _mounts():
+        """Below /sys the kernel and its tools mount what they need when somebody looks."""
         with open("/proc/self/mountinfo") as f:
-            return {line.split()[0] + " " + line.split()[4] for line in f}
+            found = {line.split()[0] + " " + line.split()[4] for line in f}
+        return {m for m in found if not m.split()[1].startswith("/sys/")}
 
     @staticmethod
     def _state():
