@@ -13,8 +13,8 @@
 int fh_procfile_meminfo(const struct fh_policy *policy, struct fh_buf *into)
 {
 	unsigned long long kb = policy->memory_bytes / 1024;
-	/* What a small idle system would show: all but a little is free. The order is the kernel's, since tools read by
-	 * name but people by eye. */
+	/* What a small idle system would show: all but a little is free. The order is the kernel's, since
+	 * tools read by name but people by eye. */
 	unsigned long long used = kb / 64;
 
 	return fh_buf_addf(into,
@@ -85,30 +85,30 @@ int fh_procfile_boot_id(struct fh_buf *into)
 }
 
 const struct fh_etc_file fh_etc_files[] = {
-	{"passwd", "root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:1000:1000:user:/home/user:/bin/sh\n"},
-	{"group", "root:x:0:\nuser:x:1000:\n"},
-	{"hosts", "127.0.0.1\tlocalhost fumehood\n::1\tlocalhost ip6-localhost ip6-loopback\n"},
-	{"hostname", "fumehood\n"},
-	{"host.conf", "multi on\n"},
-	{"nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\nprotocols: files\n"},
-	{"resolv.conf", "# no network, so no name server\n"},
-	{"shells", "/bin/sh\n/bin/bash\n"},
-	{"protocols", "ip\t0\tIP\nicmp\t1\tICMP\ntcp\t6\tTCP\nudp\t17\tUDP\n"},
-	{"services", "http\t80/tcp\nhttps\t443/tcp\ndomain\t53/tcp\ndomain\t53/udp\n"},
-	{NULL, NULL},
+    {"passwd", "root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:1000:1000:user:/home/user:/bin/sh\n"},
+    {"group", "root:x:0:\nuser:x:1000:\n"},
+    {"hosts", "127.0.0.1\tlocalhost fumehood\n::1\tlocalhost ip6-localhost ip6-loopback\n"},
+    {"hostname", "fumehood\n"},
+    {"host.conf", "multi on\n"},
+    {"nsswitch.conf",
+     "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\nprotocols: files\n"},
+    {"resolv.conf", "# no network, so no name server\n"},
+    {"shells", "/bin/sh\n/bin/bash\n"},
+    {"protocols", "ip\t0\tIP\nicmp\t1\tICMP\ntcp\t6\tTCP\nudp\t17\tUDP\n"},
+    {"services", "http\t80/tcp\nhttps\t443/tcp\ndomain\t53/tcp\ndomain\t53/udp\n"},
+    {NULL, NULL},
 };
 
-/* Readable by anybody on an ordinary kernel and about the host, not about the program. What only root may read needs no
- * mask: root's id of the host is not mapped here. Entries a kernel lacks are passed over. */
+/* Readable by anybody on an ordinary kernel, and about the host. What only root may read (kcore, kmsg,
+ * slabinfo and the like) needs no mask, as the host's root is never an id of a sandbox; what is the same on
+ * every machine with this kernel (crypto, misc, devices) needs none either. Entries a kernel lacks are passed
+ * over. */
 const char *const fh_proc_masked_files[] = {
-	"buddyinfo",  "cgroups",     "cmdline",    "config.gz",    "consoles",     "crypto",    "devices",
-	"diskstats",  "dma",         "execdomains", "fb",          "interrupts",   "iomem",     "ioports",
-	"kallsyms",   "kcore",       "key-users",  "keys",         "kmsg",         "kpagecgroup", "kpagecount",
-	"kpageflags", "latency_stats", "locks",    "mdstat",       "misc",         "modules",   "mtrr",
-	"pagetypeinfo", "partitions", "sched_debug", "schedstat",  "slabinfo",     "softirqs",  "swaps",
-	"timer_list", "timer_stats", "vmallocinfo", "vmstat",      "zoneinfo",     "sysrq-trigger", NULL,
+    "buddyinfo", "cgroups",  "cmdline",   "config.gz",     "diskstats", "interrupts", "iomem",   "ioports",
+    "kallsyms",  "keys",     "key-users", "latency_stats", "locks",     "mdstat",     "modules", "partitions",
+    "schedstat", "softirqs", "swaps",     "vmstat",        "zoneinfo",  NULL,
 };
 
 const char *const fh_proc_masked_dirs[] = {
-	"acpi", "asound", "bus", "driver", "dynamic_debug", "fs", "irq", "pressure", "scsi", "tty", NULL,
+    "acpi", "asound", "bus", "driver", "dynamic_debug", "fs", "irq", "pressure", "scsi", NULL,
 };
