@@ -310,6 +310,8 @@ static const char *source_fault(const char *path)
 		return "must be an absolute path without '.', '..' or '//'";
 	if (strcmp(path, "/") == 0)
 		return "must not be the whole host";
+	if (strcmp(path, "/dev") == 0)
+		return "must not be all devices of the host (a folder below is fine)";
 	if (fh_path_is_control(path))
 		return "must not be in /proc or /sys of the host, nor a file of fumehood's own";
 	return NULL;
