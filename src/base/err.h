@@ -8,21 +8,7 @@
 
 #include <stdarg.h>
 
-/* Whose fault it is, and so what a caller should do about it. */
-enum fh_err_kind {
-	FH_ERR_SANDBOX,     /* ours or the host's: may be retried, never scored as the program's failure */
-	FH_ERR_USAGE,       /* the caller asked for something that makes no sense */
-	FH_ERR_UNSUPPORTED, /* this host cannot enforce what was asked; `fix` says how it could */
-	FH_ERR_NOT_FOUND,   /* the command to run does not exist inside the sandbox (exit status 127) */
-	FH_ERR_NOT_EXEC,    /* the command exists but cannot be executed (exit status 126) */
-};
-
-struct fh_err {
-	int code; /* negative errno; 0 when no error was recorded */
-	enum fh_err_kind kind;
-	char message[512]; /* one line: what failed, on what, why */
-	char fix[256];     /* one line: what to do about it; may be empty */
-};
+#include "fumehood/error.h" /* the struct itself is public */
 
 /* Records a sandbox error and returns `code` (a negative errno). The text of the errno is appended to the message.
  * `err` may be NULL. */

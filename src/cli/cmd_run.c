@@ -11,7 +11,6 @@
 #include "base/own.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
-#include "isolate/ids.h"
 #include "run/interp.h"
 
 #define PROGRAM_BYTES_MAX (1ull << 30)
@@ -94,16 +93,6 @@ static int run_bash(struct fh_run_options *o, int argc, char **argv, struct fh_e
 	return fh_cli_drive(o, &spec);
 }
 
-/* Whom the program will be: the caller only where there is no other id, or where it works on the caller's folder. */
-static enum fh_interp_user confined_user(const struct fh_run_options *o)
-{
-	if (geteuid() == 0)
-		return fh_ids_can_block(NULL, 0) ? FH_INTERP_OTHER_USER : FH_INTERP_SAME_USER;
-	if (o->policy.level == FH_LEVEL_PROCESS || o->workspace || !fh_ids_can_subid(NULL, 0))
-		return FH_INTERP_SAME_USER;
-	return FH_INTERP_OTHER_USER;
-}
-
 static int run_python(struct fh_run_options *o, int argc, char **argv, struct fh_err *err)
 {
 	struct fh_interp interp = {0};
@@ -113,7 +102,7 @@ static int run_python(struct fh_run_options *o, int argc, char **argv, struct fh
 	fh_autobuf program;
 	int rc = read_program(o, argc, argv, &program, err);
 
-	rc = rc ? rc : fh_interp_find(o->python, confined_user(o), &interp, err);
+	rc = rc ? rc : fh_interp_find(o->python, fh_interp_confined_user(o->policy.level, o->workspace ? FH_WORKSPACE_DIRECT : FH_WORKSPACE_EMPTY), &interp, err);
 	rc = rc ? rc
 		: fh_interp_python_argv(&interp, (const char *const *)words, (size_t)(argv + argc - words), &command, err);
 	if (rc == 0) {

@@ -14,6 +14,8 @@
 
 #include "base/io.h"
 #include "base/own.h"
+#include "isolate/ids.h"
+#include "policy/policy.h"
 #include "run/interp_impl.h"
 
 #define CANDIDATES_MAX 16
@@ -410,6 +412,15 @@ static int find_on_path(const char *name, enum search search, enum fh_interp_use
 	if (err)
 		*err = first;
 	return code;
+}
+
+enum fh_interp_user fh_interp_confined_user(uint64_t level, enum fh_workspace_mode workspace)
+{
+	if (geteuid() == 0)
+		return fh_ids_can_block(NULL, 0) ? FH_INTERP_OTHER_USER : FH_INTERP_SAME_USER;
+	if (level == FH_LEVEL_PROCESS || workspace != FH_WORKSPACE_EMPTY || !fh_ids_can_subid(NULL, 0))
+		return FH_INTERP_SAME_USER;
+	return FH_INTERP_OTHER_USER;
 }
 
 int fh_interp_find(const char *wanted, enum fh_interp_user user, struct fh_interp *ret, struct fh_err *err)

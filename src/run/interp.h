@@ -9,6 +9,7 @@
 #define FH_RUN_INTERP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "isolate/mounts.h"
@@ -27,6 +28,9 @@ enum fh_interp_user {
 	FH_INTERP_SAME_USER,  /* as the caller */
 	FH_INTERP_OTHER_USER, /* as an id that owns nothing here: files must be readable for others */
 };
+
+/* Whom a program will run as: the caller only where there is no other id, or where it works on the caller's folder. */
+enum fh_interp_user fh_interp_confined_user(uint64_t level, enum fh_workspace_mode workspace);
 
 /* Plain data, owned by whoever has it; finish frees. What is always visible (/usr and the links into it) is
  * in none of the lists. */
