@@ -19,14 +19,21 @@
 
 static void enter_scope(const struct fh_plan *plan)
 {
-	struct fh_ll_ruleset scope = {.scoped = FH_LL_SCOPE_SIGNAL};
-	long fd;
+	/* A domain that does not handle it forbids to move files between folders: handled, and allowed everywhere. */
+	struct fh_ll_ruleset scope = {.handled_fs = FH_LL_REFER, .scoped = FH_LL_SCOPE_SIGNAL};
+	struct fh_ll_path_beneath all = {.allowed = FH_LL_REFER};
+	long fd, root;
 
 	if (!plan->warden_scope)
 		return;
 	FH_MUST(plan, NO_NEW_PRIVS, fh_sys_prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	fd = fh_sys_landlock_create(&scope, sizeof(scope));
 	FH_MUST(plan, LANDLOCK, fd);
+	root = fh_sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
+	FH_MUST(plan, LANDLOCK, root);
+	all.parent_fd = (int)root;
+	FH_MUST(plan, LANDLOCK, fh_sys_landlock_add((int)fd, &all));
+	fh_sys_close((int)root);
 	FH_MUST(plan, LANDLOCK, fh_sys_landlock_restrict((int)fd));
 	fh_sys_close((int)fd);
 }
@@ -66,17 +73,23 @@ static void kill_children(void)
 		fh_sys_close((int)fd);
 }
 
-static void kill_everything(const struct fh_plan *plan, long *helper)
+/* False when there was no room for the helper: then some was made, which others may take if we wait. */
+static bool kill_everything(const struct fh_plan *plan, long *helper)
 {
 	if (plan->change_ids) {
 		if (*helper > 0)
 			syscall(SYS_kill, *helper, SIGKILL);
 		*helper = kill_by_id(plan);
+		if (*helper <= 0) {
+			kill_children();
+			return false;
+		}
 	} else if (plan->warden_scope) {
 		syscall(SYS_kill, -1, SIGKILL);
 	} else {
 		kill_children();
 	}
+	return true;
 }
 
 static int64_t now_ms(void)
@@ -121,7 +134,8 @@ static int sweep(const struct fh_plan *plan, pid_t spare)
 
 		if (now_ms() > deadline)
 			return 1;
-		kill_everything(plan, &helper);
+		if (!kill_everything(plan, &helper))
+			continue;
 		for (int i = 0; i < reaps && reap(spare, &helper); i++) {
 			syscall(SYS_nanosleep, &pause, NULL);
 			if (pause.tv_nsec < 2000000)
