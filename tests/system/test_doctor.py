@@ -204,6 +204,38 @@ def an_unknown_user_learns_what_sub_ids_need():
     equal(check(found, "control-groups")["state"], "weaker")
 
 
+def as_user_with(subids):
+    """A command in front: a user "tester" with this /etc/subuid and /etc/subgid, in a mount namespace of its own."""
+    etc = scratch()
+    os.chmod(etc, 0o755)
+    for name, text in (("passwd", "root:x:0:0::/:/bin/sh\ntester:x:4242:4242::/:/bin/sh\n"), ("subuid", subids), ("subgid", subids)):
+        with open(os.path.join(etc, name), "w") as f:
+            f.write(text)
+    mounts = "".join("mount --bind %s/%s /etc/%s && " % (etc, n, n) for n in ("passwd", "subuid", "subgid"))
+    return ["unshare", "-m", "sh", "-c", mounts + "exec setpriv --reuid 4242 --regid 4242 --clear-groups \"$@\"", "-"]
+
+
+def need_subid_files():
+    missing = [n for n in ("/etc/subuid", "/etc/subgid") if not os.path.exists(n)]
+    return "there is no %s to cover" % missing[0] if missing else tool("newuidmap")()
+
+
+@test
+@needs("real root", tool("setpriv"), need_subid_files)
+def a_user_with_sub_ids_has_no_gap_there():
+    found = doctor(*as_user_with("tester:300000:65536\n"))
+    equal(check(found, "identity")["state"], "ok", check(found, "identity"))
+    equal(level(found, "namespace")["holds"], True)
+
+
+@test
+@needs("real root", tool("setpriv"), need_subid_files)
+def a_user_without_sub_ids_learns_a_range_that_nobody_has():
+    found = doctor(*as_user_with("other:100000:65536\nmore:165536:65536\n"))
+    equal(check(found, "identity")["state"], "weaker")
+    contains(check(found, "identity")["fix"], "usermod --add-subuids 231072-296607 --add-subgids 231072-296607")
+
+
 @test
 def few_descriptors_are_told():
     found = doctor("sh", "-c", "ulimit -n 300 && exec \"$@\"", "-")
