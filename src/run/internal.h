@@ -96,6 +96,7 @@ struct fh_run {
 	enum fh_phase phase;
 	enum fh_cause cause;
 	char cancel_reason[128];
+	bool namespaces_refused; /* the clone itself failed, as it does where namespaces are not allowed */
 	bool joined_v2; /* cloned into its v2 group */
 	bool child_reaped, program_ended, all_gone, exec_seen;
 	int program_status;

@@ -168,6 +168,7 @@ static int explain_clone(struct fh_run *run, int rc, struct fh_err *err)
 	if (rc == -EAGAIN || rc == -ENOMEM || !run->plan.namespaces)
 		return fh_fail(err, rc, "clone the sandbox's process");
 	if (rc == -EPERM || rc == -ENOSYS || rc == -ENOSPC || rc == -EUSERS || rc == -EACCES || rc == -EINVAL) {
+		run->namespaces_refused = true;
 		fh_unsupported(err, "run `fumehood doctor`, or choose --level process",
 			       "this host does not let us create namespaces (clone3: %s), which level namespace needs",
 			       strerror(-rc));

@@ -171,10 +171,9 @@ static int start_attempt(struct fh_run *run, struct fh_err *err)
 }
 
 /* A host without namespaces is found out by the clone itself. */
-static bool weaken_clone(struct fh_run *run, const struct fh_err *err)
+static bool weaken_clone(struct fh_run *run)
 {
-	if (!run->policy.allow_weaker || run->weaker.level_process || err->kind != FH_ERR_UNSUPPORTED ||
-	    run->policy.level != FH_LEVEL_NAMESPACE)
+	if (!run->policy.allow_weaker || !run->namespaces_refused || run->weaker.level_process)
 		return false;
 	run->weaker.level_process = true;
 	return true;
@@ -221,7 +220,7 @@ int fh_run_start(struct fh_host *host, const struct fh_policy *policy, const str
 	fh_sigpipe_hold(&sigpipe);
 	while (rc == 0) {
 		rc = start_attempt(run, &why);
-		if (rc == 0 || !weaken_clone(run, &why))
+		if (rc == 0 || !weaken_clone(run))
 			break;
 		rc = 0;
 	}
