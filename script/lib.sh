@@ -106,3 +106,10 @@ build_in() {
 		die "the build in $folder failed (its log is above)"
 	fi
 }
+
+# own_root ARGUMENT...: in a chroot, root starts the calling script again where user namespaces are allowed.
+own_root() {
+	if [ "$(id -u)" = 0 ] && [ -z "${FUMEHOOD_OWN_ROOT:-}" ] && ! unshare -U true 2>/dev/null; then
+		FUMEHOOD_OWN_ROOT=1 exec "$python" -B "$root/script/own-root" "$0" "$@"
+	fi
+}

@@ -278,8 +278,11 @@ def run_all(tests, jobs, base):
     return counts
 
 
-def main():
-    """Runs the tests of the file that calls it, prints them and the closing line, and exits: 0 when none failed."""
+def main(*wants):
+    """Runs the tests of the file that calls it, prints them and the closing line, and exits: 0 when none failed. What
+    the whole file needs can be said here instead of at each test."""
+    for t in _tests:
+        needs(*wants)(t)
     parser = argparse.ArgumentParser(description="system tests of fumehood")
     parser.add_argument("filter", nargs="*", help="only tests whose name holds one of these")
     parser.add_argument("-j", "--jobs", type=int, default=JOBS)

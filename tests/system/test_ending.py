@@ -291,4 +291,4 @@ def an_end_of_init_ends_everything():
     check_gone(mark)
 
 
-main()
+main("userns")

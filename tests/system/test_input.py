@@ -291,4 +291,4 @@ def words_of_the_command_are_its_own():
     equal((done.status, done.out.split()[-2:]), (0, [b"--json", b"2"]) if b"--json" in done.out else (0, done.out.split()[-2:]), "words")
 
 
-main()
+main("userns")

@@ -176,4 +176,4 @@ def what_is_installed_compiles_an_example():
         contains(done.text, "installed")
 
 
-main()
+main("userns")

@@ -339,4 +339,4 @@ def limits_are_in_force_from_the_first_instruction():
     equal(r["stdout"]["text"].splitlines()[1:3], ["77", "1024"], "limits as bash sees them")
 
 
-main()
+main("userns")

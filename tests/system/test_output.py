@@ -230,4 +230,4 @@ def fifty_writers_at_a_time_lose_nothing():
     equal((r["stdout"]["bytes_total"], r["stdout"]["text"].count("line\n")), (5000, 1000), "lines")
 
 
-main()
+main("userns")

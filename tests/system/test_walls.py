@@ -505,4 +505,4 @@ for p in ["/proc/self/exe", sys.executable, "/proc/1/exe"]:
         equal(f.read() == before, True, "the interpreter is as before")
 
 
-main()
+main("userns")

@@ -176,4 +176,4 @@ out["list"] = open("/proc/sysvipc/shm").read().count("\\n")
     equal(out["list"] <= 2, True, "objects it sees")
 
 
-main()
+main("userns")

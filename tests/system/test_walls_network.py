@@ -213,4 +213,4 @@ out["high"] = high
     equal(modules() - before, set(), "modules that were loaded")
 
 
-main()
+main("userns")
