@@ -3,6 +3,7 @@
 #ifndef FH_CHILD_CHILD_H
 #define FH_CHILD_CHILD_H
 
+#include "child/pair.h"
 #include "child/plan.h"
 #include "child/steps.h"
 #include "sys/call.h"
@@ -26,13 +27,14 @@ void fh_child_raise_oom_score(const struct fh_plan *plan);
 long fh_child_send_report(int fd, const struct fh_report *report, const int *fds, unsigned n_fds);
 void fh_child_block_signals(void);
 
-/* root.c */
+/* root.c: builds the root and stands in it, then takes away the old one. */
 void fh_child_build_root(const struct fh_plan *plan, int *ret_stage_fd);
+void fh_child_leave_old_root(const struct fh_plan *plan);
 
 /* landlock.c */
 int fh_child_landlock_ruleset(const struct fh_plan *plan); /* fd, or -1 where there is none */
 
 /* program.c: the last steps; never returns. */
-_Noreturn void fh_child_program(const struct fh_plan *plan, int ruleset_fd);
+_Noreturn void fh_child_program(const struct fh_plan *plan, const struct fh_pair *pair);
 
 #endif

@@ -4,30 +4,11 @@
 #include "child/child.h"
 
 #include <linux/capability.h>
-#include <linux/if.h>
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <string.h>
 
 #include "child/watch.h"
 #include "sys/proc.h"
-
-static void make_network(const struct fh_plan *plan)
-{
-	struct ifreq request = {.ifr_name = "lo"};
-	long fd;
-
-	if (!plan->new_netns)
-		return;
-	FH_MUST(plan, NETNS, fh_sys_unshare(CLONE_NEWNET));
-	fd = FH_SYS(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	FH_MUST(plan, LOOPBACK, fd);
-	request.ifr_flags = IFF_UP | IFF_RUNNING;
-	FH_MUST(plan, LOOPBACK, FH_SYS(SYS_ioctl, (int)fd, SIOCSIFFLAGS, &request));
-	fh_sys_close((int)fd);
-}
 
 static void take_init_ids(const struct fh_plan *plan)
 {
@@ -66,6 +47,7 @@ static void give_up_power(const struct fh_plan *plan)
 _Noreturn void fh_child_init(const struct fh_plan *plan)
 {
 	struct fh_watch watch;
+	struct fh_pair pair;
 	int stage_fd = -1;
 
 	fh_child_close_inherited(plan);
@@ -73,13 +55,22 @@ _Noreturn void fh_child_init(const struct fh_plan *plan)
 	FH_MUST(plan, SESSION, fh_sys_setsid());
 	fh_child_raise_oom_score(plan);
 	syscall(SYS_umask, 0);
-	make_network(plan); /* the slowest step: done while the supervisor still writes id maps and groups */
 	fh_child_wait_for_go(plan);
 	take_init_ids(plan);
 	make_namespaces(plan);
-	fh_child_build_root(plan, &stage_fd);
 	FH_MUST(plan, INIT_IDS, fh_sys_prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
-	fh_watch_start(&watch, plan, stage_fd);
+	fh_pair_open(&pair, plan);
+	fh_watch_fork(&watch, plan, &pair);
+	fh_sys_close(pair.program_fd);
+	fh_child_build_root(plan, &stage_fd);
+	fh_pair_tell(&pair, plan);
+	fh_watch_announce(&watch, stage_fd);
+	fh_pair_enter_network(&pair, plan);
+	fh_child_leave_old_root(plan);
+	fh_pair_tell(&pair, plan);
+	/* From here the status pipe is the program's alone: its end of file says that exec happened. */
+	fh_sys_close(plan->status_fd);
+	fh_sys_close(pair.init_fd);
 	give_up_power(plan);
 	if (fh_watch_wait(&watch) == FH_WATCH_MAIN_ENDED)
 		fh_watch_report_end(&watch);

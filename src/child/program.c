@@ -131,13 +131,18 @@ static void reset_signals(const struct fh_plan *plan)
 		void *restorer;
 		uint64_t mask;
 	} standard = {0};
-	uint64_t none = 0;
 
 	for (int sig = 1; sig <= 64; sig++) {
 		if (sig == SIGKILL || sig == SIGSTOP)
 			continue;
 		FH_MUST(plan, SIGNALS, FH_SYS(SYS_rt_sigaction, sig, &standard, NULL, sizeof(uint64_t)));
 	}
+}
+
+static void unblock_signals(const struct fh_plan *plan)
+{
+	uint64_t none = 0;
+
 	FH_MUST(plan, SIGNALS, FH_SYS(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none)));
 }
 
@@ -166,11 +171,20 @@ _Noreturn static void exec_program(const struct fh_plan *plan)
 	fh_child_die(plan, FH_STEP_EXEC, worst, at);
 }
 
-_Noreturn void fh_child_program(const struct fh_plan *plan, int ruleset_fd)
+_Noreturn void fh_child_program(const struct fh_plan *plan, const struct fh_pair *pair)
 {
 	struct fh_plan confined = *plan; /* ours to change: the status pipe moves */
+	int ruleset_fd;
 
 	FH_MUST(plan, SESSION, fh_sys_setsid());
+	if (plan->namespaces)
+		fh_pair_make_network(pair, plan);
+	if (!plan->skip_caps)
+		drop_bounding_set(plan);
+	reset_signals(plan);
+	fh_pair_wait(pair, plan); /* for the root */
+
+	ruleset_fd = fh_child_landlock_ruleset(plan);
 	set_stdio(plan);
 	confined.status_fd = status_home(plan);
 	plan = &confined;
@@ -178,8 +192,6 @@ _Noreturn void fh_child_program(const struct fh_plan *plan, int ruleset_fd)
 	set_rlimits(plan);
 	set_scheduling(plan);
 	syscall(SYS_umask, 077);
-	if (!plan->skip_caps)
-		drop_bounding_set(plan);
 	take_program_ids(plan);
 	if (!plan->skip_caps)
 		empty_capability_sets(plan);
@@ -188,10 +200,11 @@ _Noreturn void fh_child_program(const struct fh_plan *plan, int ruleset_fd)
 		FH_MUST(plan, NO_NEW_PRIVS, fh_sys_prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	if (ruleset_fd >= 0)
 		FH_MUST(plan, LANDLOCK, fh_sys_landlock_restrict(ruleset_fd));
+	fh_pair_wait(pair, plan); /* until the old root is gone */
 	FH_MUST(plan, CLOSE_FDS,
 		fh_sys_close_range((unsigned)plan->status_fd + 1, ~0u, CLOSE_RANGE_UNSHARE));
 	enter_cwd(plan);
-	reset_signals(plan);
+	unblock_signals(plan);
 	FH_MUST(plan, PERSONALITY, FH_SYS(SYS_personality, 0));
 	if (plan->seccomp.len > 0)
 		FH_MUST(plan, SECCOMP,

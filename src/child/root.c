@@ -215,7 +215,6 @@ static void do_op(const struct fh_plan *plan, const struct fh_plan_op *op, int d
 
 void fh_child_build_root(const struct fh_plan *plan, int *ret_stage_fd)
 {
-	char where[2] = {0, 0};
 	long fd;
 
 	FH_MUST(plan, PRIVATE, fh_sys_mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
@@ -231,11 +230,17 @@ void fh_child_build_root(const struct fh_plan *plan, int *ret_stage_fd)
 
 	FH_MUST(plan, PIVOT, fh_sys_chdir(plan->root));
 	FH_MUST(plan, PIVOT, fh_sys_pivot_root(".", "."));
+	*ret_stage_fd = (int)fd;
+}
+
+void fh_child_leave_old_root(const struct fh_plan *plan)
+{
+	char where[2] = {0, 0};
+
 	/* The old root now lies over the new one; take it away, and with it every way back. */
 	FH_MUST(plan, PIVOT, fh_sys_umount2(".", MNT_DETACH));
 	FH_MUST(plan, PIVOT, fh_sys_chdir("/"));
 	/* An absolute answer shows that we stand inside the root, not "(unreachable)". */
 	if (syscall(SYS_getcwd, where, sizeof(where)) < 0 || where[0] != '/')
 		fh_child_die(plan, FH_STEP_PIVOT, -EXDEV, -1);
-	*ret_stage_fd = (int)fd;
 }

@@ -10,13 +10,15 @@
 	FH_STEP(JOIN_GROUPS, "join its control groups")                                                                \
 	FH_STEP(SESSION, "start a session of its own")                                                                 \
 	FH_STEP(OOM_SCORE, "raise its own out-of-memory score")                                                        \
-	FH_STEP(NETNS, "create a network namespace")                                                                   \
-	FH_STEP(LOOPBACK, "bring the loopback up")                                                                     \
 	FH_STEP(BARRIER, "wait for the supervisor")                                                                    \
 	FH_STEP(INIT_IDS, "take the ids of init")                                                                      \
-	FH_STEP(KEYRING, "join a keyring of its own")                                                                  \
 	FH_STEP(CGROUPNS, "create a cgroup namespace")                                                                 \
+	FH_STEP(KEYRING, "join a keyring of its own")                                                                  \
 	FH_STEP(HOSTNAME, "set the host name")                                                                         \
+	FH_STEP(PAIR, "keep init and the program in step")                                                             \
+	FH_STEP(FORK, "fork the program")                                                                              \
+	FH_STEP(NETNS, "create a network namespace")                                                                   \
+	FH_STEP(LOOPBACK, "bring the loopback up")                                                                     \
 	FH_STEP(PRIVATE, "make its mounts private")                                                                    \
 	FH_STEP(STAGE, "mount the disk of the sandbox")                                                                \
 	FH_STEP(MKDIR, "create a folder")                                                                              \
@@ -34,9 +36,8 @@
 	FH_STEP(SYSCTL, "set a limit of its namespaces")                                                               \
 	FH_STEP(SEAL, "make read-only")                                                                                \
 	FH_STEP(PIVOT, "enter its own root")                                                                           \
-	FH_STEP(LANDLOCK_RULES, "prepare the Landlock rules for")                                                      \
-	FH_STEP(FORK, "fork the program")                                                                              \
 	FH_STEP(REPORT, "report to the supervisor")                                                                    \
+	FH_STEP(LANDLOCK_RULES, "prepare the Landlock rules for")                                                      \
 	FH_STEP(STDIO, "set up its standard streams")                                                                  \
 	FH_STEP(RLIMIT, "set a resource limit")                                                                        \
 	FH_STEP(SCHEDULING, "set its scheduling")                                                                      \

@@ -148,6 +148,7 @@ static int sweep(const struct fh_plan *plan, pid_t spare)
 _Noreturn void fh_child_warden(const struct fh_plan *plan)
 {
 	struct fh_report gone = {.kind = FH_REPORT_GONE};
+	const struct fh_pair alone = {-1, -1};
 	struct fh_watch watch;
 	enum fh_watch_event event;
 
@@ -159,7 +160,10 @@ _Noreturn void fh_child_warden(const struct fh_plan *plan)
 	FH_MUST(plan, INIT_IDS, fh_sys_prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
 	fh_child_wait_for_go(plan);
 	enter_scope(plan);
-	fh_watch_start(&watch, plan, -1);
+	fh_watch_fork(&watch, plan, &alone);
+	fh_watch_announce(&watch, -1);
+	/* From here the status pipe is the program's alone: its end of file says that exec happened. */
+	fh_sys_close(plan->status_fd);
 	event = fh_watch_wait(&watch);
 	if (event == FH_WATCH_ASKED)
 		sweep(plan, watch.main_pid);

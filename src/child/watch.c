@@ -30,35 +30,37 @@ static void want_children(const struct fh_plan *plan)
 	FH_MUST(plan, SIGNALS, FH_SYS(SYS_rt_sigaction, SIGCHLD, standard, NULL, sizeof(uint64_t)));
 }
 
-void fh_watch_start(struct fh_watch *w, const struct fh_plan *plan, int stage_fd)
+void fh_watch_fork(struct fh_watch *w, const struct fh_plan *plan, const struct fh_pair *pair)
 {
 	uint64_t chld = 1ull << (SIGCHLD - 1);
-	struct fh_report report = {.kind = FH_REPORT_PROGRAM};
-	int ruleset_fd = fh_child_landlock_ruleset(plan);
-	int fds[2] = {-1, stage_fd};
 	long fd = FH_SYS(SYS_signalfd4, -1, &chld, sizeof(chld), O_CLOEXEC);
 
 	FH_MUST(plan, FORK, fd);
 	want_children(plan);
-	*w = (struct fh_watch){.plan = plan, .signal_fd = (int)fd, .acknowledged = !plan->want_ack};
-	w->main_pid = fork_program(plan, &fds[0]);
+	*w = (struct fh_watch){
+	    .plan = plan, .main_pidfd = -1, .signal_fd = (int)fd, .acknowledged = !plan->want_ack};
+	w->main_pid = fork_program(plan, &w->main_pidfd);
 	if (w->main_pid == 0)
-		fh_child_program(plan, ruleset_fd);
-	report.pid = w->main_pid;
+		fh_child_program(plan, pair);
+}
+
+void fh_watch_announce(struct fh_watch *w, int stage_fd)
+{
+	const struct fh_plan *plan = w->plan;
+	struct fh_report report = {.kind = FH_REPORT_PROGRAM, .pid = w->main_pid};
+	int fds[2] = {w->main_pidfd, stage_fd};
+
 	FH_MUST(plan, REPORT, fh_child_send_report(plan->report_fd, &report, fds, stage_fd >= 0 ? 2 : 1));
-	/* From here the status pipe is the program's alone: its end of file says that exec happened. The pipes of the
-	 * streams must not be held open by us either. */
+	/* The pipes of the streams must not be held open by us. */
 	for (int i = 0; i < 3; i++)
 		fh_sys_close(plan->stdio_fds[i]);
 	if (plan->source_fd >= 0)
 		fh_sys_close(plan->source_fd);
-	if (ruleset_fd >= 0)
-		fh_sys_close(ruleset_fd);
 	if (stage_fd >= 0)
 		fh_sys_close(stage_fd);
-	fh_sys_close(fds[0]);
+	fh_sys_close(w->main_pidfd);
+	w->main_pidfd = -1;
 	fh_sys_close(plan->barrier_fd);
-	fh_sys_close(plan->status_fd);
 }
 
 /* Reaps whatever ended, but not the program itself. True when the program ended, or when that cannot be known. */

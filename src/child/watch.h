@@ -2,6 +2,7 @@
 #ifndef FH_CHILD_WATCH_H
 #define FH_CHILD_WATCH_H
 
+#include "child/pair.h"
 #include "child/plan.h"
 
 enum fh_watch_event {
@@ -13,13 +14,15 @@ enum fh_watch_event {
 struct fh_watch {
 	const struct fh_plan *plan;
 	pid_t main_pid;
+	int main_pidfd; /* -1 once announced */
 	int signal_fd;
 	bool acknowledged;
 };
 
-/* Forks the program (which never returns), tells the supervisor, closes what only the program needed. `stage_fd` may be
- * -1. */
-void fh_watch_start(struct fh_watch *w, const struct fh_plan *plan, int stage_fd);
+/* Forks the program, which never returns. */
+void fh_watch_fork(struct fh_watch *w, const struct fh_plan *plan, const struct fh_pair *pair);
+/* Tells the supervisor of it, and closes what only the program needs but the status pipe. `stage_fd` may be -1. */
+void fh_watch_announce(struct fh_watch *w, int stage_fd);
 /* Reaps orphans until something happens that its caller must decide on. */
 enum fh_watch_event fh_watch_wait(struct fh_watch *w);
 /* Reaps the program (it must be a zombie or be about to die) and reports its end. */
