@@ -146,6 +146,21 @@ static void unblock_signals(const struct fh_plan *plan)
 	FH_MUST(plan, SIGNALS, FH_SYS(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none)));
 }
 
+/* Whether a file that the kernel could not execute may be a script: one without a NUL in its beginning, as shells ask. */
+static bool looks_like_text(const char *path)
+{
+	char head[128];
+	long fd = fh_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	long got = fd < 0 ? -1 : fh_sys_read((int)fd, head, sizeof(head));
+
+	if (fd >= 0)
+		fh_sys_close((int)fd);
+	for (long i = 0; i < got && head[i] != '\n'; i++)
+		if (head[i] == '\0')
+			return false;
+	return true;
+}
+
 /* Tries every candidate path, as execvp does. */
 _Noreturn static void exec_program(const struct fh_plan *plan)
 {
@@ -155,7 +170,7 @@ _Noreturn static void exec_program(const struct fh_plan *plan)
 	for (size_t i = 0; plan->exec_paths[i]; i++) {
 		long rc = FH_SYS(SYS_execve, plan->exec_paths[i], plan->argv, plan->envp);
 
-		if (rc == -ENOEXEC && plan->shell_argv) {
+		if (rc == -ENOEXEC && plan->shell_argv && looks_like_text(plan->exec_paths[i])) {
 			/* An executable text without "#!" is a shell script, as for every shell. */
 			plan->shell_argv[1] = (char *)(uintptr_t)plan->exec_paths[i];
 			rc = FH_SYS(SYS_execve, plan->shell_argv[0], plan->shell_argv, plan->envp);
