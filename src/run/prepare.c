@@ -302,7 +302,7 @@ int fh_run_prepare(struct fh_run *run, struct fh_err *err)
 	plan->rules = run->planner.rules;
 	plan->n_rules = run->planner.n_rules;
 	plan->rlimits = run->planner.rlimits;
-	plan->n_rlimits = run->planner.n_rlimits;
+	plan->n_rlimits = fh_switched_off("rlimits") ? 0 : run->planner.n_rlimits;
 	fh_run_mark(run, FH_MARK_PLANNED);
 	return 0;
 }

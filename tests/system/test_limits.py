@@ -17,7 +17,7 @@ from inside import holds, means, python, running, shell, verdict
 
 @test
 def real_time_ends_a_sleeper():
-    r = verdict(result("run", "--wall", "500ms", "--", "sleep", "60"), "wall", 124)
+    r = verdict(result("run", "--wall", "500ms", "--", "sleep", "8"), "wall", 124)
     between(r["time_ms"]["wall"], 500, 1500, "its time")
     equal((r["limit"]["axis"], r["limit"]["value"]), ("wall", 500), "limit")
 
@@ -147,9 +147,9 @@ def hog(kind, code):
         with watch(lambda: low.append(memory_free())):
             r = python(code, "--memory", "64M", "--disk", "4G", "--file-size", "4G", "--wall", "15s")
         verdict(r, "memory", 123)
-        equal((r["limit"]["axis"], r["limit"]["value"]), ("memory", 64 << 20), "limit")
         by = means(r, "memory")
-        between(r["peak"]["memory_bytes"], 50 << 20, (80 << 20) if by == "cgroup" else (600 << 20), "peak held by " + by)
+        between(r["peak"]["memory_bytes"] >> 20, 50, 80 if by == "cgroup" else 400, "MiB at most, held by " + by)
+        equal((r["limit"]["axis"], r["limit"]["value"]), ("memory", 64 << 20), "limit")
         between((free - min(low)) >> 20, -(1 << 20), 1500, "MiB of the host taken")
     body.__name__ = "memory_by_%s_ends_it" % kind.replace(" ", "_")
     return body

@@ -63,7 +63,7 @@ out["users"] = open("/etc/passwd").read().count("\\n")
 
 @test
 def every_mount_but_four_is_read_only_and_none_has_devices_or_setuid():
-    r = verdict(result("run", "--", "true"), "ok")
+    r = verdict(result("run", "--", "sleep", "0.2"), "ok")
     for line in r["receipt"]["mounts"]:
         target, kind, options = line.split(" ", 2)
         options = options.split(",")
@@ -371,8 +371,8 @@ def signals_reach_nobody_outside():
         try:
             r = python("""
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-for pid in [-1, 0] + list(range(3, 70000)):
-    if pid in (os.getpid(), 0): continue
+if os.getpid() != 2: sys.exit("no pid namespace: the rest would hit the host")
+for pid in [-1] + list(range(3, 70000)):
     try: os.kill(pid, signal.SIGTERM)
     except OSError: pass
 for pid in %r:

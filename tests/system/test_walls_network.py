@@ -3,14 +3,16 @@
 
 import os
 import select
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
-from harness import contains, equal, main, scratch, test
-from inside import PYTHON, open_folders, python, running, tell, verdict
+from harness import contains, equal, main, test
+from inside import PYTHON, python, running, tell, verdict
 
 
 class Tripwires:
@@ -25,8 +27,9 @@ class Tripwires:
                 self.listen(family, kind, (address, 0), address)
         self.abstract = "\0fumehood-tripwire-%d" % os.getpid()
         self.listen(socket.AF_UNIX, socket.SOCK_STREAM, self.abstract, "abstract")
-        self.folder = scratch()
-        open_folders(self.folder)
+        # The name of a socket is short, so it cannot lie deep in a folder of the test's own.
+        self.folder = tempfile.mkdtemp(prefix="fumehood-test-", dir="/tmp")
+        os.chmod(self.folder, 0o755)
         self.path = os.path.join(self.folder, "s")
         self.listen(socket.AF_UNIX, socket.SOCK_STREAM, self.path, "path")
         os.chmod(self.path, 0o777)
@@ -75,6 +78,7 @@ class Tripwires:
         self.thread.join()
         for s, _ in self.sockets:
             s.close()
+        shutil.rmtree(self.folder)
         return sorted(set(self.hits))
 
     def probe(self):
