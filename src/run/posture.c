@@ -66,7 +66,9 @@ static char *read_map(int proc, const char *name)
 	return fh_read_small_at(proc, name, text, sizeof(text)) < 0 ? strdup("") : one_line(text);
 }
 
-static char *read_namespaces(int proc)
+/* A program that ended at once is a zombie when we look, which has ids and capabilities still but no namespaces; its
+ * parent, our init or warden, is in the same. */
+static char *read_namespaces(int proc, int parent)
 {
 	static const char *const names[] = {"user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time"};
 	fh_autobuf line;
@@ -79,6 +81,8 @@ static char *read_namespaces(int proc)
 		snprintf(path, sizeof(path), "ns/%s", names[i]);
 		n = readlinkat(proc, path, target, sizeof(target) - 1);
 		if (n <= 0)
+			n = readlinkat(parent, path, target, sizeof(target) - 1);
+		if (n <= 0)
 			continue;
 		target[n] = '\0';
 		/* "net:[4026532345]" -> "net:4026532345" */
@@ -90,15 +94,19 @@ static char *read_namespaces(int proc)
 }
 
 /* Target, type and options of each mount; sources are left out, as they could name paths of the host. */
-static char *read_mounts(int proc)
+static char *read_mounts(int proc, int parent)
 {
 	fh_autobuf in, out;
 	char *line, *rest;
 
 	fh_buf_init(&in, 256u << 10);
 	fh_buf_init(&out, 64u << 10);
-	if (fh_read_file_at(proc, "mountinfo", &in) < 0 || !in.data)
-		return strdup("");
+	if (fh_read_file_at(proc, "mountinfo", &in) < 0 || in.len == 0) {
+		fh_buf_finish(&in);
+		fh_buf_init(&in, 256u << 10);
+		if (fh_read_file_at(parent, "mountinfo", &in) < 0 || in.len == 0)
+			return strdup("");
+	}
 	for (line = strtok_r(in.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		char target[1024], options[256], type[64];
 		char *dash = strstr(line, " - ");
@@ -115,7 +123,7 @@ void fh_posture_read(struct fh_run *run, struct fh_receipt *ret)
 {
 	pid_t pid = run->program_pidfd < 0 ? -1 : pid_of(run->program_pidfd);
 	char path[32], status[8192];
-	fh_autofd int proc = -1;
+	fh_autofd int proc = -1, parent = -1;
 
 	if (pid <= 0)
 		return;
@@ -123,6 +131,8 @@ void fh_posture_read(struct fh_run *run, struct fh_receipt *ret)
 	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0 || fh_read_small_at(proc, "status", status, sizeof(status)) <= 0)
 		return;
+	snprintf(path, sizeof(path), "/proc/%d", (int)run->child_pid);
+	parent = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ret->uid = (uint32_t)field(status, "\nUid:\t", 10);
 	ret->gid = (uint32_t)field(status, "\nGid:\t", 10);
 	ret->caps[0] = field(status, "\nCapInh:\t", 16);
@@ -135,8 +145,8 @@ void fh_posture_read(struct fh_run *run, struct fh_receipt *ret)
 	ret->seccomp_filters = (int)field(status, "\nSeccomp_filters:\t", 10);
 	ret->uid_map = run->plan.namespaces ? read_map(proc, "uid_map") : strdup("");
 	ret->gid_map = run->plan.namespaces ? read_map(proc, "gid_map") : strdup("");
-	ret->namespaces = read_namespaces(proc);
-	ret->mounts = run->plan.namespaces ? read_mounts(proc) : strdup("");
+	ret->namespaces = read_namespaces(proc, parent);
+	ret->mounts = run->plan.namespaces ? read_mounts(proc, parent) : strdup("");
 	/* The kernel shows no Landlock domain in /proc; that restrict_self succeeded is known from exec having
 	 * happened, since the step before it could not be passed otherwise. */
 	ret->landlock_abi = run->landlock.abi;
