@@ -1,6 +1,10 @@
 /* Landlock rules; see landlock.h. */
 #include "isolate/landlock.h"
 
+#include <string.h>
+#include <unistd.h>
+
+#include "base/own.h"
 #include "sys/landlock.h"
 
 #define READ  (FH_LL_READ_FILE | FH_LL_READ_DIR)
@@ -57,17 +61,26 @@ static int add(struct fh_planner *planner, const struct rule *rules, size_t n, s
 	return 0;
 }
 
+/* Where /bin, /lib and the like are links into /usr, its rule holds for them. */
+static bool leads_to_usr(const char *path)
+{
+	char to[16];
+	ssize_t n = readlink(path, to, sizeof(to));
+
+	return (n >= 3 && memcmp(to, "usr", 3) == 0 && (n == 3 || to[3] == '/')) ||
+	       (n >= 4 && memcmp(to, "/usr", 4) == 0 && (n == 4 || to[4] == '/'));
+}
+
 static int add_shared(const char *const *trees, size_t n_trees, const char *const *files, size_t n_files,
 		      struct fh_planner *planner, struct fh_err *err)
 {
-	static const struct rule common[] = {
-		{"/usr", RUN},	       {"/bin", RUN},	       {"/sbin", RUN},	       {"/lib", RUN},
-		{"/lib32", RUN},       {"/lib64", RUN},	       {"/libx32", RUN},       {"/libo32", RUN},
-		{"/proc", READ},       {"/dev/null", DEVICE},  {"/dev/zero", DEVICE},  {"/dev/full", DEVICE},
-		{"/dev/random", DEVICE}, {"/dev/urandom", DEVICE},
-	};
-	int rc = add(planner, common, sizeof(common) / sizeof(common[0]), err);
+	static const struct rule common[] = {{"/usr", RUN}, {"/proc", READ}};
+	static const char *const merged[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/libo32"};
+	int rc = add(planner, common, FH_ARRAY_LEN(common), err);
 
+	for (size_t i = 0; rc == 0 && i < FH_ARRAY_LEN(merged); i++)
+		if (!leads_to_usr(merged[i]) && access(merged[i], F_OK) == 0)
+			rc = add(planner, &(struct rule){merged[i], RUN}, 1, err);
 	for (size_t i = 0; rc == 0 && i < n_trees; i++)
 		rc = add(planner, &(struct rule){trees[i], RUN}, 1, err);
 	for (size_t i = 0; rc == 0 && i < n_files; i++)
@@ -78,9 +91,10 @@ static int add_shared(const char *const *trees, size_t n_trees, const char *cons
 int fh_landlock_plan_root(const struct fh_policy *policy, const char *const *trees, size_t n_trees,
 			  const char *const *files, size_t n_files, struct fh_planner *planner, struct fh_err *err)
 {
+	/* In the root we made, nothing but the five device files and parts with rules of their own are below /dev. */
 	static const struct rule own[] = {
 		{"/", FH_LL_READ_DIR}, {"/etc", READ},	{"/work", WRITE}, {"/tmp", WRITE},
-		{"/home", WRITE},      {"/dev/shm", WRITE},
+		{"/home", WRITE},      {"/dev", DEVICE}, {"/dev/shm", WRITE},
 	};
 	static const struct rule pty[] = {{"/dev/pts", READ | DEVICE}};
 	int rc = add_shared(trees, n_trees, files, n_files, planner, err);
@@ -104,6 +118,8 @@ int fh_landlock_plan_host(const struct fh_policy *policy, const char *home, cons
 		{"/etc/passwd", READ},       {"/etc/group", READ},         {"/etc/localtime", READ},
 		{"/etc/alternatives", READ}, {"/etc/host.conf", READ},     {"/etc/hosts", READ},
 		{"/sys/devices/system/cpu", READ},
+		{"/dev/null", DEVICE},       {"/dev/zero", DEVICE},        {"/dev/full", DEVICE},
+		{"/dev/random", DEVICE},     {"/dev/urandom", DEVICE},
 	};
 	int rc = add_shared(trees, n_trees, files, n_files, planner, err);
 
