@@ -114,7 +114,8 @@ FUMEHOOD_CHECKED int fh_program_set_shell(struct fh_program *program, const char
 /* A Python program of any length, with a true __main__ and tracebacks that show its lines. `interpreter` is a
  * path, a name to be looked up on our PATH, or NULL for the first python3 there that the program may run. The
  * policy (NULL: the default) and the workspace decide under which id that is, so both should be settled
- * before. Asking an interpreter that was not used before takes up to seconds. */
+ * before; an interpreter that lies in a folder the program may write is refused, since asking runs it unconfined.
+ * Asking one that was not used before takes up to seconds. */
 FUMEHOOD_CHECKED int fh_program_set_python(struct fh_program *program, const struct fh_policy *policy,
 					   const char *interpreter, const char *text, size_t n,
 					   const char *const *args, struct fh_err *err);

@@ -95,6 +95,14 @@ static int run_bash(struct fh_run_options *o, int argc, char **argv, struct fh_e
 
 static int run_python(struct fh_run_options *o, int argc, char **argv, struct fh_err *err)
 {
+	const enum fh_workspace_mode mode = !o->workspace	? FH_WORKSPACE_EMPTY
+					    : o->workspace_rw ? FH_WORKSPACE_DIRECT
+							      : FH_WORKSPACE_COPY;
+	const struct fh_interp_use use = {
+		.user = fh_interp_confined_user(o->policy.level, mode),
+		.workspace = o->workspace_rw ? o->workspace : NULL,
+		.policy = &o->policy,
+	};
 	struct fh_interp interp = {0};
 	struct fh_spec spec;
 	char **words = own_words(o, argc, argv);
@@ -102,7 +110,7 @@ static int run_python(struct fh_run_options *o, int argc, char **argv, struct fh
 	fh_autobuf program;
 	int rc = read_program(o, argc, argv, &program, err);
 
-	rc = rc ? rc : fh_interp_find(o->python, fh_interp_confined_user(o->policy.level, o->workspace ? FH_WORKSPACE_DIRECT : FH_WORKSPACE_EMPTY), &interp, err);
+	rc = rc ? rc : fh_interp_find(o->python, &use, &interp, err);
 	rc = rc ? rc
 		: fh_interp_python_argv(&interp, (const char *const *)words, (size_t)(argv + argc - words), &command, err);
 	if (rc == 0) {

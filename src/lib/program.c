@@ -182,11 +182,15 @@ int fh_program_set_python(struct fh_program *program, const struct fh_policy *po
 	char **argv;
 	struct fh_spec *spec = &program->spec;
 	uint64_t level = policy ? policy->level : fh_field_find("level")->standard;
-	enum fh_interp_user user = fh_interp_confined_user(level, spec->workspace_mode);
+	const struct fh_interp_use use = {
+		.user = fh_interp_confined_user(level, spec->workspace_mode),
+		.workspace = spec->workspace_mode == FH_WORKSPACE_DIRECT ? spec->workspace : NULL,
+		.policy = policy,
+	};
 	int rc = may_change(program, err);
 
 	rc = rc ? rc : copy_bytes(text, n, &copy, err);
-	rc = rc ? rc : fh_interp_find(interpreter, user, &interp, err);
+	rc = rc ? rc : fh_interp_find(interpreter, &use, &interp, err);
 	if (rc < 0)
 		return rc;
 	rc = python_argv(&interp, args, &argv, err);

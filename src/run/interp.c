@@ -345,7 +345,46 @@ static int build(const struct fh_probe *p, enum fh_interp_user user, struct fh_i
 	return user == FH_INTERP_OTHER_USER ? check_user(i, p, err) : 0;
 }
 
-static int find_at(const char *given, enum fh_interp_user user, struct fh_interp *ret, struct fh_err *err)
+static bool lies_in(const char *path, const char *folder)
+{
+	fh_autofree char *real = folder ? realpath(folder, NULL) : NULL;
+	size_t n = real ? strlen(real) : 0;
+
+	return real && strncmp(path, real, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/* The folder that the program may write and that holds the interpreter, or its environment; NULL when none does. */
+static const char *writable_home(const char *path, const struct fh_interp_use *use)
+{
+	fh_autofree char *real = realpath(path, NULL);
+	const char *names[2] = {path, real ? real : path};
+
+	for (int k = 0; k < 2; k++) {
+		if (lies_in(names[k], use->workspace))
+			return use->workspace;
+		for (size_t i = 0; use->policy && i < use->policy->n_binds; i++)
+			if (use->policy->binds[i].writable && lies_in(names[k], use->policy->binds[i].source))
+				return use->policy->binds[i].source;
+	}
+	return NULL;
+}
+
+/* Asking runs it unconfined. */
+static int may_ask(const char *path, const struct fh_interp_use *use, struct fh_err *err)
+{
+	const char *folder = writable_home(path, use);
+
+	if (!folder)
+		return 0;
+	return refuse(err, FH_ERR_NOT_EXEC, -EPERM,
+		      "use one outside, show the folder by --workspace instead of --workspace-rw, or run it "
+		      "as a command by its path inside: fumehood run ... -- /work/...",
+		      "'%s' lies in '%s', which the program may write: what it leaves there would run unconfined "
+		      "when the interpreter is asked what it needs",
+		      path, folder);
+}
+
+static int find_at(const char *given, const struct fh_interp_use *use, struct fh_interp *ret, struct fh_err *err)
 {
 	fh_autofree char *path = placed(given);
 	struct fh_interp found = {0};
@@ -359,14 +398,15 @@ static int find_at(const char *given, enum fh_interp_user user, struct fh_interp
 	if (kind < 0)
 		return kind;
 	if (kind == FILE_ELF) {
-		rc = find_system(path, user, ret);
+		rc = find_system(path, use->user, ret);
 		if (rc != 0)
 			return rc < 0 ? fh_fail(err, rc, "find '%s'", path) : 0;
 	}
-	rc = ask(path, (enum file_kind)kind, &probe, err);
+	rc = may_ask(path, use, err);
+	rc = rc ? rc : ask(path, (enum file_kind)kind, &probe, err);
 	if (rc < 0)
 		return rc;
-	rc = build(&probe, user, &found, err);
+	rc = build(&probe, use->user, &found, err);
 	fh_probe_finish(&probe);
 	if (rc < 0)
 		fh_interp_finish(&found);
@@ -377,7 +417,7 @@ static int find_at(const char *given, enum fh_interp_user user, struct fh_interp
 
 enum search { FIRST_FOUND, FIRST_USABLE };
 
-static int find_on_path(const char *name, enum search search, enum fh_interp_user user, struct fh_interp *ret,
+static int find_on_path(const char *name, enum search search, const struct fh_interp_use *use, struct fh_interp *ret,
 			struct fh_err *err)
 {
 	const char *at = getenv("PATH");
@@ -393,7 +433,7 @@ static int find_on_path(const char *name, enum search search, enum fh_interp_use
 		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)n, at, n ? "/" : "./", name) <
 			(int)sizeof(path) &&
 		    stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0) {
-			int rc = find_at(path, user, ret, &each);
+			int rc = find_at(path, use, ret, &each);
 			if (rc == 0)
 				return 0;
 			if (tried++ == 0) {
@@ -423,16 +463,16 @@ enum fh_interp_user fh_interp_confined_user(uint64_t level, enum fh_workspace_mo
 	return FH_INTERP_OTHER_USER;
 }
 
-int fh_interp_find(const char *wanted, enum fh_interp_user user, struct fh_interp *ret, struct fh_err *err)
+int fh_interp_find(const char *wanted, const struct fh_interp_use *use, struct fh_interp *ret, struct fh_err *err)
 {
 	if (!wanted)
-		return find_on_path("python3", FIRST_USABLE, user, ret, err);
+		return find_on_path("python3", FIRST_USABLE, use, ret, err);
 	if (!*wanted || strlen(wanted) >= PATH_MAX)
 		return fh_usage(err, "the name of a Python interpreter must have 1 to %d bytes",
 				PATH_MAX - 1);
 	if (!strchr(wanted, '/'))
-		return find_on_path(wanted, FIRST_FOUND, user, ret, err);
-	return find_at(wanted, user, ret, err);
+		return find_on_path(wanted, FIRST_FOUND, use, ret, err);
+	return find_at(wanted, use, ret, err);
 }
 
 void fh_interp_finish(struct fh_interp *i)

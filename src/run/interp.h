@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "isolate/mounts.h"
+#include "policy/policy.h"
 
 /* What one interpreter may need; trees and files are descriptors and mounts of a run. */
 #define FH_INTERP_TREES_MAX 12
@@ -32,6 +33,14 @@ enum fh_interp_user {
 /* Whom a program will run as: the caller only where there is no other id, or where it works on the caller's folder. */
 enum fh_interp_user fh_interp_confined_user(uint64_t level, enum fh_workspace_mode workspace);
 
+/* For what an interpreter is wanted. An interpreter in a folder that the program may write is never asked: what one
+ * run wrote there the next would execute unconfined. */
+struct fh_interp_use {
+	enum fh_interp_user user;
+	const char *workspace;          /* worked on directly; NULL: none is */
+	const struct fh_policy *policy; /* for its writable binds; NULL: none */
+};
+
 /* Plain data, owned by whoever has it; finish frees. What is always visible (/usr and the links into it) is
  * in none of the lists. */
 struct fh_interp {
@@ -50,9 +59,9 @@ struct fh_interp {
  * interpreter (pyenv) is asked for the interpreter behind it.
  *
  * 0 or a negative errno; kind NOT_FOUND when there is no such file, NOT_EXEC when it is no interpreter the
- * confined user can run. `ret` is untouched on failure. Takes microseconds for the system's own, else up to
+ * confined user can run, or one that must not be asked. `ret` is untouched on failure. Takes microseconds for the system's own, else up to
  * 10 s the first time. */
-int fh_interp_find(const char *wanted, enum fh_interp_user user, struct fh_interp *ret, struct fh_err *err);
+int fh_interp_find(const char *wanted, const struct fh_interp_use *use, struct fh_interp *ret, struct fh_err *err);
 void fh_interp_finish(struct fh_interp *i); /* accepts zeroes */
 
 /* The boot text, argument of `python3 -c`: reads the program from FH_INTERP_SOURCE_FD and runs it as

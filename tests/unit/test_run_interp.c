@@ -122,7 +122,7 @@ static struct fh_interp find(const char *wanted, enum fh_interp_user user)
 	struct fh_interp i = {0};
 	struct fh_err err = {0};
 
-	if (fh_interp_find(wanted, user, &i, &err) != 0)
+	if (fh_interp_find(wanted, &(struct fh_interp_use){.user = user}, &i, &err) != 0)
 		fail_msg("%s: %s", wanted ? wanted : "(first)", err.message);
 	return i;
 }
@@ -131,7 +131,7 @@ static struct fh_err refusal(const char *wanted, enum fh_interp_user user)
 {
 	struct fh_interp i = {.executable = (char *)1};
 	struct fh_err err = {0};
-	int rc = fh_interp_find(wanted, user, &i, &err);
+	int rc = fh_interp_find(wanted, &(struct fh_interp_use){.user = user}, &i, &err);
 
 	assert_true(rc < 0);
 	assert_int_equal(rc, err.code);
