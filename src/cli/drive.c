@@ -48,18 +48,52 @@ static int open_stdin(const char *path, struct streams *s, struct fh_spec *spec,
 	return 0;
 }
 
+/* Where our own output goes may lie in a folder that a program could write to, now or in an earlier run: a link it left
+ * there would have us write where it likes. */
+static int refuse_link(const char *path, const char *what, struct fh_err *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		return fh_usage(err, "the %s '%s' is a symbolic link; name what it points to", what, path);
+	return 0;
+}
+
+/* Opened before the program is there. The kernel's own links to open files are what `/dev/stdout` is. */
+static int open_receipt(struct fh_run_options *o, struct fh_err *err)
+{
+	bool device = o->receipt && (strncmp(o->receipt, "/dev/", 5) == 0 || strncmp(o->receipt, "/proc/", 6) == 0);
+	int rc;
+
+	if (!o->receipt || strcmp(o->receipt, "-") == 0)
+		return 0;
+	rc = device ? 0 : refuse_link(o->receipt, "receipt", err);
+	if (rc < 0)
+		return rc;
+	o->receipt_fd = open(o->receipt, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (device ? 0 : O_NOFOLLOW), 0600);
+	if (o->receipt_fd < 0)
+		return fh_usage(err, "the receipt '%s' cannot be written: %s", o->receipt, strerror(errno));
+	return 0;
+}
+
+#define SPILL_FLAGS (O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
 static int open_spill(const struct fh_run_options *o, struct streams *s, struct fh_spec *spec, struct fh_err *err)
 {
 	fh_autofd int dir = -1;
+	int rc;
 
 	if (!o->spill_dir)
 		return 0;
-	dir = open(o->spill_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	rc = refuse_link(o->spill_dir, "spill folder", err);
+	if (rc < 0)
+		return rc;
+	dir = open(o->spill_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return fh_usage(err, "the spill folder '%s' cannot be used: %s", o->spill_dir, strerror(errno));
-	s->spill_out = openat(dir, "stdout", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	s->spill_err = openat(dir, "stderr", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (s->spill_out < 0 || s->spill_err < 0)
+	s->spill_out = openat(dir, "stdout", SPILL_FLAGS, 0600);
+	s->spill_err = s->spill_out < 0 ? -1 : openat(dir, "stderr", SPILL_FLAGS, 0600);
+	if (s->spill_err < 0)
 		return fh_fail(err, -errno, "create the spill files in '%s'", o->spill_dir);
 	spec->spill_out_fd = s->spill_out;
 	spec->spill_err_fd = s->spill_err;
@@ -161,8 +195,10 @@ int fh_cli_drive(struct fh_run_options *o, struct fh_spec *spec)
 	}
 	rc = open_stdin(o->stdin_path, &s, spec, &err);
 	rc = rc ? rc : open_spill(o, &s, spec, &err);
+	rc = rc ? rc : open_receipt(o, &err);
 	rc = rc ? rc : open_workspace(o, &s, spec, &err);
 	rc = rc ? rc : run_once(o, spec, &err);
 	close_streams(&s);
+	fh_close(&o->receipt_fd);
 	return rc < 0 ? fh_cli_error(&err) : rc;
 }

@@ -259,7 +259,7 @@ int fh_options_parse(int argc, char **argv, enum fh_option_set set, struct fh_ru
 	const char *shorts = set == FH_OPTIONS_RUN ? "+:h" : "+:hc:";
 	int c, rc = 0;
 
-	*ret = (struct fh_run_options){.spill_bytes = 1ull << 30};
+	*ret = (struct fh_run_options){.spill_bytes = 1ull << 30, .receipt_fd = -1};
 	fh_policy_init(&ret->policy);
 	if (!table || !names)
 		return fh_fail(err, -ENOMEM, "read the options");

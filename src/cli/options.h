@@ -22,6 +22,7 @@ struct fh_run_options {
 	const char *spill_dir;  /* whole streams into DIR/stdout and DIR/stderr */
 	uint64_t spill_bytes;
 	const char *receipt;    /* file for the whole result as JSON; "-": stderr */
+	int receipt_fd;         /* that file, once it is open; -1 */
 	bool base64, interleave, quiet, account;
 	int first;              /* index in argv of the first word after the options */
 };

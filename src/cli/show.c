@@ -44,14 +44,14 @@ static int print_text(const struct fh_run_options *o, const struct fh_result *r)
 
 static int write_receipt(const struct fh_run_options *o, const struct fh_result *r)
 {
-	fh_autofd int fd = -1;
-
 	if (!o->receipt)
 		return 0;
 	if (strcmp(o->receipt, "-") == 0)
 		return print_json(o, r, 2);
-	fd = open(o->receipt, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : print_json(o, r, fd);
+	/* Only a file can be cut, and what it held before is no part of this. */
+	if (ftruncate(o->receipt_fd, 0) < 0 && errno != EINVAL)
+		return -errno;
+	return print_json(o, r, o->receipt_fd);
 }
 
 static void print_limit(const struct fh_receipt *c, enum fh_axis axis, const char *field)
