@@ -38,7 +38,7 @@ BITES = [
     ("landlock", "level1", ["abstract sockets outside"], "BREACH: a connection came"),
     ("seccomp", "level1", ["no socket but a local one"], "families is"),
     ("seccomp", "level1", ["objects that outlive"], "is "),
-    ("rlimits", "limits", ["open files are refused"], "verdict exit"),
+    ("rlimits", "limits", ["open files are refused"], "answers is"),
     ("rlimits", "limits", ["a file over its size"], "verdict"),
     ("limit-wall", "limits", ["real time ends a sleeper"], "its time is"),
     ("limit-cpu", "limits", ["processor time ends a busy"], "processor time is"),

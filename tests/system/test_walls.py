@@ -209,7 +209,7 @@ for p in ["kcore", "kmsg", "keys", "key-users", "kallsyms", "timer_list", "kpage
         got = open("/proc/" + p, "rb").read(100)
         if got: print("READ", p, got)
     except OSError: pass
-for p in ["acpi", "scsi", "bus", "irq", "fs", "tty", "driver", "pressure"]:
+for p in ["acpi", "scsi", "bus", "irq", "fs", "driver", "pressure"]:
     try:
         if os.listdir("/proc/" + p): print("LISTED", p, os.listdir("/proc/" + p))
     except OSError: pass
