@@ -102,14 +102,14 @@ static void on_status(struct fh_run *run)
 		return;
 	fh_run_watch_fd(run, run->status_fd, 0, FH_TAG_STATUS);
 	fh_close(&run->status_fd);
+	if (run->phase >= FH_PHASE_ENDING && (got > 0 || run->program_pidfd < 0))
+		return; /* we ended it before it had come to the program: what then fails in it fails because of that */
 	if (got == (ssize_t)sizeof(record) && record.step > 0 && record.step < FH_STEP_COUNT_) {
 		fh_failure_explain(run, &record, &why);
-		run->again = run->cause == FH_CAUSE_NONE && fh_failure_weaken(run, &record);
+		run->again = fh_failure_weaken(run, &record);
 		fh_run_fail(run, &why);
 		return;
 	}
-	if (run->program_pidfd < 0 && run->phase >= FH_PHASE_ENDING)
-		return; /* we ended it ourselves, before it had come to the program */
 	if (run->program_pidfd < 0) {
 		/* The child died before it had forked the program, and without a word. */
 		fh_fail(&why, -ECHILD, "the sandbox's first process was killed while it was being set up");

@@ -131,11 +131,13 @@ def own_groups():
 
 
 def run_groups():
-    """Groups of runs (fumehood-<pid>-<start time>-<n>) below our own ones."""
-    found = set()
+    """Groups of runs (fumehood-<pid>-<start time>-<pid namespace>-<n>) below our own ones, of our pid namespace: what a
+    neighbouring container does is not ours to judge."""
+    found, mine = set(), str(os.stat("/proc/self/ns/pid").st_ino)
     for folder in own_groups().values():
         try:
-            found.update(os.path.join(folder, n) for n in os.listdir(folder) if n.startswith("fumehood-"))
+            found.update(os.path.join(folder, n) for n in os.listdir(folder)
+                         if n.startswith("fumehood-") and n.split("-")[3:4] == [mine])
         except OSError:
             pass
     return found
