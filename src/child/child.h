@@ -9,6 +9,7 @@
 #include "sys/call.h"
 
 /* Reports the failure on the status pipe and ends this process. */
+void fh_child_tell(const struct fh_plan *plan, enum fh_step step, long rc, int detail); /* and goes on */
 _Noreturn void fh_child_die(const struct fh_plan *plan, enum fh_step step, long rc, int detail);
 
 /* Runs a step that must succeed: `rc` is a negative errno or not. */

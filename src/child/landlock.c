@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "sys/landlock.h"
+#include "sys/mounts.h"
 
 /* Rights that make sense for a file; the kernel refuses the others on one. */
 #define FILE_RIGHTS (FH_LL_EXECUTE | FH_LL_WRITE_FILE | FH_LL_READ_FILE | FH_LL_TRUNCATE | FH_LL_IOCTL_DEV)
@@ -11,6 +12,13 @@
 static size_t ruleset_size(int abi)
 {
 	return abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
+}
+
+static long open_rule(const struct fh_plan_rule *rule)
+{
+	if (rule->strict)
+		return fh_sys_openat2(AT_FDCWD, rule->path, O_PATH, 0, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	return fh_sys_openat(AT_FDCWD, rule->path, O_PATH, 0);
 }
 
 int fh_child_landlock_ruleset(const struct fh_plan *plan)
@@ -31,7 +39,7 @@ int fh_child_landlock_ruleset(const struct fh_plan *plan)
 		const struct fh_plan_rule *rule = &plan->rules[i];
 		struct fh_ll_path_beneath beneath = {.allowed = rule->access & plan->landlock_fs};
 		struct stat st;
-		long at = fh_sys_openat(AT_FDCWD, rule->path, O_PATH, 0);
+		long at = open_rule(rule);
 
 		if (at < 0 && rule->optional)
 			continue;

@@ -6,12 +6,17 @@
 
 #include "sys/proc.h"
 
-void fh_child_die(const struct fh_plan *plan, enum fh_step step, long rc, int detail)
+void fh_child_tell(const struct fh_plan *plan, enum fh_step step, long rc, int detail)
 {
 	struct fh_step_failure failure = {.step = (int32_t)step, .error = (int32_t)-rc, .detail = detail};
 
 	/* One record, shorter than PIPE_BUF, so it arrives whole or not at all. */
 	(void)!syscall(SYS_write, plan->status_fd, &failure, sizeof(failure));
+}
+
+void fh_child_die(const struct fh_plan *plan, enum fh_step step, long rc, int detail)
+{
+	fh_child_tell(plan, step, rc, detail);
 	fh_sys_exit(125);
 }
 

@@ -65,7 +65,8 @@ struct fh_plan_rlimit {
 struct fh_plan_rule {
 	const char *path;
 	uint64_t access;
-	bool optional;
+	bool optional; /* none is needed for a path that does not exist */
+	bool strict;   /* no component may be a link: a program of an earlier run may have made it */
 };
 
 #define FH_PLAN_KEEP_MAX 48

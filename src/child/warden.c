@@ -6,6 +6,7 @@
  * Raw calls only. */
 #include "child/child.h"
 
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -41,11 +42,15 @@ static void enter_scope(const struct fh_plan *plan)
 /* Returns the helper's pid: our child, which is done in a moment unless somebody of that id stopped it. */
 static long kill_by_id(const struct fh_plan *plan)
 {
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
 	long pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 
 	if (pid == 0) {
+		/* Without capabilities, whatever securebits we were started with: "all" would be the whole host. */
 		if (syscall(SYS_setresgid, plan->program_gid, plan->program_gid, plan->program_gid) == 0 &&
-		    syscall(SYS_setresuid, plan->program_uid, plan->program_uid, plan->program_uid) == 0)
+		    syscall(SYS_setresuid, plan->program_uid, plan->program_uid, plan->program_uid) == 0 &&
+		    syscall(SYS_capset, &header, none) == 0)
 			syscall(SYS_kill, -1, SIGKILL);
 		fh_sys_exit(0);
 	}

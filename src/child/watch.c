@@ -50,7 +50,14 @@ void fh_watch_announce(struct fh_watch *w, int stage_fd)
 	struct fh_report report = {.kind = FH_REPORT_PROGRAM, .pid = w->main_pid};
 	int fds[2] = {w->main_pidfd, stage_fd};
 
-	FH_MUST(plan, REPORT, fh_child_send_report(plan->report_fd, &report, fds, stage_fd >= 0 ? 2 : 1));
+	long rc = fh_child_send_report(plan->report_fd, &report, fds, stage_fd >= 0 ? 2 : 1);
+
+	if (rc < 0 && plan->namespaces) /* our end is that of the program, too */
+		fh_child_die(plan, FH_STEP_REPORT, rc, -1);
+	if (rc < 0) {
+		fh_child_tell(plan, FH_STEP_REPORT, rc, -1);
+		w->orphaned = true;
+	}
 	/* The pipes of the streams must not be held open by us. */
 	for (int i = 0; i < 3; i++)
 		fh_sys_close(plan->stdio_fds[i]);
@@ -88,6 +95,8 @@ enum fh_watch_event fh_watch_wait(struct fh_watch *w)
 	char sink[128];
 	bool ended = reap_orphans(w);
 
+	if (w->orphaned)
+		return FH_WATCH_ORPHANED;
 	while (!(ended && w->acknowledged)) {
 		struct pollfd fds[3] = {
 			{.fd = w->plan->lifeline_fd, .events = POLLIN},

@@ -17,11 +17,13 @@ struct fh_watch {
 	int main_pidfd; /* -1 once announced */
 	int signal_fd;
 	bool acknowledged;
+	bool orphaned; /* the supervisor could not be told of the program */
 };
 
 /* Forks the program, which never returns. */
 void fh_watch_fork(struct fh_watch *w, const struct fh_plan *plan, const struct fh_pair *pair);
-/* Tells the supervisor of it, and closes what only the program needs but the status pipe. `stage_fd` may be -1. */
+/* Tells the supervisor of it, and closes what only the program needs but the status pipe. `stage_fd` may be -1.
+ * Where that fails at level 1 the first wait says that there is a program to be ended. */
 void fh_watch_announce(struct fh_watch *w, int stage_fd);
 /* Reaps orphans until something happens that its caller must decide on. */
 enum fh_watch_event fh_watch_wait(struct fh_watch *w);

@@ -50,15 +50,20 @@ struct rule {
 	uint64_t access;
 };
 
-static int add(struct fh_planner *planner, const struct rule *rules, size_t n, struct fh_err *err)
+static int add_kind(struct fh_planner *planner, const struct rule *rules, size_t n, enum fh_rule_path kind,
+		    struct fh_err *err)
 {
 	for (size_t i = 0; i < n; i++) {
-		/* A path that does not exist needs no rule. */
-		int rc = fh_planner_rule(planner, rules[i].path, rules[i].access, true);
+		int rc = fh_planner_rule(planner, rules[i].path, rules[i].access, kind);
 		if (rc < 0)
 			return fh_fail(err, rc, "plan the Landlock rule for '%s'", rules[i].path);
 	}
 	return 0;
+}
+
+static int add(struct fh_planner *planner, const struct rule *rules, size_t n, struct fh_err *err)
+{
+	return add_kind(planner, rules, n, FH_RULE_OPTIONAL, err);
 }
 
 /* Where /bin, /lib and the like are links into /usr, its rule holds for them. */
@@ -124,11 +129,13 @@ int fh_landlock_plan_host(const struct fh_policy *policy, const char *home, cons
 	int rc = add_shared(trees, n_trees, files, n_files, planner, err);
 
 	rc = rc ? rc : add(planner, host, sizeof(host) / sizeof(host[0]), err);
+	/* Nothing is mounted at this level: these paths are the host's own, and a link would lead anywhere. */
 	rc = rc ? rc : add(planner, &(struct rule){home, WRITE}, 1, err);
 	if (rc == 0 && workspace)
-		rc = add(planner, &(struct rule){workspace, WRITE}, 1, err);
+		rc = add_kind(planner, &(struct rule){workspace, WRITE}, 1, FH_RULE_STRICT, err);
 	for (size_t i = 0; rc == 0 && i < policy->n_binds; i++)
-		rc = add(planner, &(struct rule){policy->binds[i].source, policy->binds[i].writable ? WRITE : RUN}, 1,
-			 err);
+		rc = add_kind(planner,
+			      &(struct rule){policy->binds[i].source, policy->binds[i].writable ? WRITE : RUN}, 1,
+			      FH_RULE_STRICT, err);
 	return rc;
 }

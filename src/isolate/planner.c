@@ -33,13 +33,13 @@ int fh_planner_op(struct fh_planner *p, const struct fh_plan_op *op)
 	return p->arena.failed ? -ENOMEM : 0;
 }
 
-int fh_planner_rule(struct fh_planner *p, const char *path, uint64_t access, bool optional)
+int fh_planner_rule(struct fh_planner *p, const char *path, uint64_t access, enum fh_rule_path kind)
 {
 	struct fh_plan_rule *slot = fh_arena_push(&p->arena, &p->rules, &p->n_rules, &p->cap_rules, sizeof(*slot));
 
 	if (!slot)
 		return -ENOMEM;
-	*slot = (struct fh_plan_rule){fh_arena_dup(&p->arena, path), access, optional};
+	*slot = (struct fh_plan_rule){fh_arena_dup(&p->arena, path), access, kind == FH_RULE_OPTIONAL, kind == FH_RULE_STRICT};
 	return slot->path ? 0 : -ENOMEM;
 }
 

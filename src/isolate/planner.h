@@ -30,9 +30,14 @@ static inline void fh_planner_init(struct fh_planner *p)
 /* Closes the sources' trees and frees everything. */
 void fh_planner_finish(struct fh_planner *p);
 
+enum fh_rule_path {
+	FH_RULE_OPTIONAL, /* a path that does not exist needs no rule */
+	FH_RULE_STRICT,   /* a host path of the caller's choice: it must exist, and no component may be a link */
+};
+
 /* Each appends and returns 0 or -ENOMEM. Strings are copied. */
 int fh_planner_op(struct fh_planner *p, const struct fh_plan_op *op);
-int fh_planner_rule(struct fh_planner *p, const char *path, uint64_t access, bool optional);
+int fh_planner_rule(struct fh_planner *p, const char *path, uint64_t access, enum fh_rule_path kind);
 int fh_planner_rlimit(struct fh_planner *p, int resource, uint64_t soft, uint64_t hard);
 
 /* Looks at a host path (no component may be a link) and adds it as a source: as a detached mount where this process may

@@ -107,6 +107,14 @@ void fh_failure_explain(const struct fh_run *run, const struct fh_step_failure *
 			 strerror(record->error));
 		return;
 	}
+	if (record->step == FH_STEP_LANDLOCK_RULES && record->error == ELOOP) {
+		fh_usage(ret, "'%s' is, or leads through, a symbolic link; name the real path", what);
+		return;
+	}
+	if (record->step == FH_STEP_LANDLOCK_RULES && (record->error == ENOENT || record->error == EACCES)) {
+		fh_usage(ret, "'%s' cannot be shown to the program: %s", what, strerror(record->error));
+		return;
+	}
 	fh_fail(ret, -record->error, "the sandbox could not %s%s%s%s", step_words[record->step], *what ? " '" : "", what,
 		*what ? "'" : "");
 	if (fix) {

@@ -4,9 +4,17 @@
 Each test lets a program do its worst with what it was given and looks from outside whether anything beyond it changed.
 """
 
+import ctypes
 import os
+import platform
+import struct
+import time
 
-from harness import command, contains, equal, fumehood, main, scratch, test
+import host
+from harness import contains, equal, fumehood, main, needs, scratch, skip, test
+
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 38, 22
+SENDMSG = {"x86_64": 46, "aarch64": 211}
 
 SECRET = "the host's own\n"
 
@@ -71,6 +79,52 @@ def an_interpreter_that_the_program_could_change_is_never_run_outside():
     # Where the program cannot write, it is asked: the test would notice.
     fumehood("python", "--python", fake, "--workspace", work, "-c", "pass")
     equal(os.path.exists(mark), True, "asked where nobody could have changed it")
+
+
+# -- level process: no mounts stand between the program and the paths of the host ---------------------------------------
+
+@test
+@needs("landlock")
+def at_level_process_a_link_opens_nothing():
+    work, away = folder(), folder()
+    with open(os.path.join(away, "file"), "w") as f:
+        f.write(SECRET)
+    os.chmod(os.path.join(away, "file"), 0o644)
+    link, below = os.path.join(work, "sub"), os.path.join(work, "sub", "deeper")
+    os.mkdir(os.path.join(away, "deeper"))
+    os.symlink(away, link)
+    for path in (link, below):
+        done = fumehood("run", "--level", "process", "--bind", "%s:%s" % (path, path), "--", "/bin/cat",
+                        os.path.join(away, "file"))
+        equal((done.status, done.out), (125, b""), "BREACH: the bind %s shows what the link leads to" % path)
+        contains(done.err.decode(), "symbolic link", "the error")
+    done = fumehood("run", "--level", "process", "--bind", "%s:%s" % (away, away), "--", "/bin/cat",
+                    os.path.join(away, "file"))
+    equal((done.status, done.text), (0, SECRET), "the folder itself, by its own name")
+
+
+def refuse_sendmsg():
+    """A filter of the host's own under which the warden cannot report that the program was forked."""
+    code = b"".join(struct.pack("HBBI", *i) for i in (
+        (0x20, 0, 0, 0), (0x15, 0, 1, SENDMSG[platform.machine()]), (0x06, 0, 0, 0x50000 | 105), (0x06, 0, 0, 0x7FFF0000)))
+    text = ctypes.create_string_buffer(code)
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 4, ctypes.addressof(text)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(PR_SET_SECCOMP, 2, program, 0, 0):
+        os._exit(99)
+
+
+@test
+def a_program_that_could_not_be_reported_does_not_survive():
+    if platform.machine() not in SENDMSG:
+        skip("the number of sendmsg is not known for %s" % platform.machine())
+    seconds = "%d" % (100000 + os.getpid())
+    for _ in range(8):
+        done = fumehood("run", "--level", "process", "--", "/bin/sleep", seconds, preexec_fn=refuse_sendmsg)
+        equal(done.status, 125, "status")
+    time.sleep(0.2)
+    left = [p for p in os.listdir("/proc") if p.isdigit() and host.process_name(int(p)).endswith("sleep " + seconds)]
+    equal(left, [], "BREACH: processes left")
 
 
 main()
