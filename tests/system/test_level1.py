@@ -26,7 +26,7 @@ def alive(mark):
 @needs("landlock")
 def files_outside_cannot_be_read_written_or_listed():
     path, content = secret(mode=0o666)
-    folder = os.path.dirname(path)
+    folder, in_tmp = os.path.dirname(path), "/tmp/fumehood-probe-%d" % os.getpid()
     os.chmod(folder, 0o777)
     open_folders(folder)
     r = python("""
@@ -34,12 +34,14 @@ p = sys.argv[1]
 for f in (lambda: open(p).read(), lambda: open("/proc/self/root" + p).read(), lambda: os.listdir(os.path.dirname(p)),
           lambda: open(p, "w"), lambda: os.unlink(p), lambda: os.rename(p, p + "2"), lambda: os.link(p, os.environ["HOME"] + "/l"),
           lambda: os.truncate(p, 0), lambda: os.mkdir(os.path.dirname(p) + "/d"), lambda: open("/etc/shadow").read(),
-          lambda: os.listdir("/root"), lambda: os.listdir("/home"), lambda: open("/tmp/fumehood-probe", "w"),
+          lambda: os.listdir("/root"), lambda: os.listdir("/home"), lambda: open(sys.argv[2], "w"),
           lambda: open("/etc/hostname").read(), lambda: os.symlink("x", os.path.dirname(p) + "/s"), lambda: os.listdir("/")):
     print(attempt(f), end=" ")
 os.symlink(p, "link")
 print(attempt(open, "link"))
-""", *L1, words=[path])
+""", *L1, words=[path, in_tmp])
+    if os.path.exists(in_tmp):
+        os.unlink(in_tmp)
     verdict(r, "ok", 0)
     if content in json.dumps(r) or "done" in r["stdout"]["text"]:
         raise AssertionError("BREACH: " + r["stdout"]["text"])
