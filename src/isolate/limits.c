@@ -100,8 +100,8 @@ unsigned fh_limits_affinity(const struct fh_policy *policy, cpu_set_t *ret_set, 
 	return picked;
 }
 
-/* Numeric libraries start a thread per processor of the host unless told otherwise; in a small sandbox that only
- * costs. */
+/* Numeric libraries start a thread per processor of the host unless told otherwise; in a small sandbox that only costs.
+ * OMP_NUM_THREADS is set as well, but to the processors there are: nproc(1) believes it before anything else. */
 static const char *const standard[] = {
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 	"USER=user",
@@ -109,7 +109,6 @@ static const char *const standard[] = {
 	"SHELL=/bin/sh",
 	"LANG=C.UTF-8",
 	"TERM=dumb",
-	"OMP_NUM_THREADS=1",
 	"OPENBLAS_NUM_THREADS=1",
 	"MKL_NUM_THREADS=1",
 	"NUMEXPR_NUM_THREADS=1",
@@ -137,7 +136,7 @@ static void set(char **envp, size_t *n, char *assignment)
 }
 
 int fh_limits_environment(const struct fh_policy *policy, const char *home, const char *tmpdir,
-			  const char *const *extra, struct fh_planner *planner, char *const **ret_envp,
+			  unsigned n_cpus, const char *const *extra, struct fh_planner *planner, char *const **ret_envp,
 			  struct fh_err *err)
 {
 	size_t n_extra = 0, n = 0;
@@ -146,11 +145,12 @@ int fh_limits_environment(const struct fh_policy *policy, const char *home, cons
 	while (extra && extra[n_extra])
 		n_extra++;
 	envp = fh_arena_take(&planner->arena,
-			     (FH_ARRAY_LEN(standard) + 2 + n_extra + policy->n_env + 1) * sizeof(*envp));
+			     (FH_ARRAY_LEN(standard) + 3 + n_extra + policy->n_env + 1) * sizeof(*envp));
 	if (!envp)
 		return fh_fail(err, -ENOMEM, "build the environment");
 	for (size_t i = 0; i < FH_ARRAY_LEN(standard); i++)
 		set(envp, &n, fh_arena_dup(&planner->arena, standard[i]));
+	set(envp, &n, fh_arena_printf(&planner->arena, "OMP_NUM_THREADS=%u", n_cpus));
 	set(envp, &n, fh_arena_printf(&planner->arena, "HOME=%s", home));
 	set(envp, &n, fh_arena_printf(&planner->arena, "TMPDIR=%s", tmpdir));
 	for (size_t i = 0; i < n_extra; i++)

@@ -22,10 +22,11 @@ int fh_limits_plan(const struct fh_policy *policy, const struct fh_limit_means *
  * *ret_all says that these are all there are (nothing to restrict). */
 unsigned fh_limits_affinity(const struct fh_policy *policy, cpu_set_t *ret_set, bool *ret_all);
 
-/* The environment in the planner's arena, NULL-terminated: our defaults (HOME and TMPDIR as given), `extra` strings
+/* The environment in the planner's arena, NULL-terminated: our defaults (HOME and TMPDIR as given,
+ * OMP_NUM_THREADS as many as it has processors), `extra` strings
  * "K=V", then the policy's. */
 int fh_limits_environment(const struct fh_policy *policy, const char *home, const char *tmpdir,
-			  const char *const *extra, struct fh_planner *planner, char *const **ret_envp,
+			  unsigned n_cpus, const char *const *extra, struct fh_planner *planner, char *const **ret_envp,
 			  struct fh_err *err);
 
 #endif

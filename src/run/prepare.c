@@ -254,7 +254,8 @@ static int prepare_level1(struct fh_run *run, struct fh_err *err)
 	run->plan.cwd = spec->cwd ? spec->cwd : spec->workspace_mode == FH_WORKSPACE_DIRECT ? spec->workspace : home;
 	if (spec->cwd && spec->cwd[0] != '/')
 		return fh_usage(err, "the working folder '%s' is not an absolute path", spec->cwd);
-	rc = fh_limits_environment(&run->policy, home, home, spec->env, &run->planner, &run->plan.envp, err);
+	rc = fh_limits_environment(&run->policy, home, home, run->n_cpus, spec->env, &run->planner,
+				   &run->plan.envp, err);
 	return rc < 0 ? rc : plan_landlock(run, home, err);
 }
 
@@ -267,7 +268,8 @@ static int prepare_level2(struct fh_run *run, struct fh_err *err)
 	run->plan.cwd = run->spec->cwd ? run->spec->cwd : FH_INNER_WORK;
 	if (run->plan.cwd[0] != '/')
 		run->plan.cwd = fh_arena_printf(&run->planner.arena, "%s/%s", FH_INNER_WORK, run->plan.cwd);
-	rc = fh_limits_environment(&run->policy, FH_INNER_HOME, "/tmp", run->spec->env, &run->planner, &run->plan.envp,
+	rc = fh_limits_environment(&run->policy, FH_INNER_HOME, "/tmp", run->n_cpus, run->spec->env,
+				   &run->planner, &run->plan.envp,
 				   err);
 	return rc < 0 ? rc : plan_landlock(run, FH_INNER_HOME, err);
 }
