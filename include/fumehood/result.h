@@ -68,7 +68,7 @@ struct fh_stream {
 	char *text;           /* raw as valid UTF-8 without NUL: bad bytes became U+FFFD; no marker is put in */
 	uint64_t text_bytes;
 	uint64_t text_head_bytes; /* where in `text` the cut lies */
-	char sha256[65];          /* of everything printed, not only of what was kept */
+	char sha256[65];          /* of everything printed, not only of what was kept; "" unless a receipt was wanted */
 };
 
 /* A stretch of output in order of arrival; only with fh_spec option `interleave`. */

@@ -93,8 +93,12 @@ int fh_write_small_at(int dirfd, const char *path, const char *text)
 
 void fh_sigpipe_hold(struct fh_sigpipe *s)
 {
+	struct sigaction action;
 	sigset_t only, pending;
 
+	s->ignored = sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+	if (s->ignored)
+		return;
 	sigemptyset(&only);
 	sigaddset(&only, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &only, &s->before);
@@ -108,6 +112,8 @@ void fh_sigpipe_release(const struct fh_sigpipe *s)
 	sigset_t only, pending;
 	int error = errno;
 
+	if (s->ignored)
+		return;
 	sigpending(&pending);
 	if (!s->was_pending && sigismember(&pending, SIGPIPE)) {
 		sigemptyset(&only);

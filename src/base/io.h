@@ -18,6 +18,7 @@ int fh_write_all(int fd, const void *bytes, size_t n);
 struct fh_sigpipe {
 	sigset_t before;
 	bool was_pending;
+	bool ignored; /* the host program ignores it anyway: nothing to hold */
 };
 void fh_sigpipe_hold(struct fh_sigpipe *s);
 void fh_sigpipe_release(const struct fh_sigpipe *s);

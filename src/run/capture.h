@@ -16,6 +16,8 @@
 struct fh_capture;
 
 int fh_capture_create(uint64_t keep_bytes, struct fh_capture **ret, struct fh_err *err);
+/* No SHA-256 of the whole stream: it costs more than everything else that is done with it. Before the first byte. */
+void fh_capture_leave_sum(struct fh_capture *c);
 void fh_capture_destroy(struct fh_capture *c);
 
 /* Also writes everything to `fd` (not owned), up to `cap_bytes`; a failed write stops the spill and is

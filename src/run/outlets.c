@@ -42,6 +42,8 @@ int fh_outlets_open(struct fh_run *run, struct fh_err *err)
 		rc = fh_capture_create(run->policy.keep_bytes, &o->capture, err);
 		if (rc < 0)
 			return rc;
+		if (!spec->want_receipt)
+			fh_capture_leave_sum(o->capture);
 		if (spill >= 0)
 			fh_capture_spill_to(o->capture, spill, spec->spill_bytes);
 		o->live_fd = i ? spec->live_err_fd : spec->live_out_fd;
