@@ -49,8 +49,8 @@ static void place_calls(struct fh_asm *a, const struct fh_policy *policy, unsign
 			act_place[act] = fh_rule_emit(a, (enum fh_act)act, policy);
 		place_of[c->nr] = act_place[act];
 	}
-	if (refuse & FH_REFUSE_MEMFD)
-		place_of[SYS_memfd_create] = missing;
+	if (refuse & FH_REFUSE_UNSEEN_MEMORY)
+		place_of[SYS_memfd_create] = place_of[SYS_shmget] = missing;
 	if (refuse & FH_REFUSE_AFFINITY)
 		place_of[SYS_sched_setaffinity] =
 		    act_place[FH_ACT_EPERM] ? act_place[FH_ACT_EPERM] : fh_rule_emit(a, FH_ACT_EPERM, policy);

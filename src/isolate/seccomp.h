@@ -19,7 +19,8 @@ struct fh_filter {
 
 /* Calls that are refused only where this host has no better means against what they are good for. */
 enum fh_seccomp_refuse {
-	FH_REFUSE_MEMFD = 1,    /* no group counts memory, and memory behind a mere descriptor is seen by nobody */
+	/* No group counts memory, and what is behind a mere descriptor or key, mapped nowhere, is seen by nobody. */
+	FH_REFUSE_UNSEEN_MEMORY = 1,
 	FH_REFUSE_AFFINITY = 2, /* no quota holds the number of processors: the affinity given at the start does */
 };
 

@@ -227,7 +227,7 @@ static int plan_filter(struct fh_run *run, struct fh_err *err)
 	if (fh_switched_off("seccomp"))
 		return 0;
 	if (!run->means.memory_by_group)
-		refuse |= FH_REFUSE_MEMFD;
+		refuse |= FH_REFUSE_UNSEEN_MEMORY;
 	if (!run->host->axes.cpu_rate && !run->all_cpus)
 		refuse |= FH_REFUSE_AFFINITY;
 	policy.level = level2(run) ? FH_LEVEL_NAMESPACE : FH_LEVEL_PROCESS;

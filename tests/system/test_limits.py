@@ -9,7 +9,7 @@ import threading
 import time
 
 import host
-from harness import between, equal, main, result, skip, test
+from harness import between, equal, main, needs, result, skip, test
 from inside import holds, means, python, running, shell, verdict
 
 
@@ -134,8 +134,11 @@ HOGS = {
                    "a.append(os.open('/tmp/x%d' % len(a), os.O_CREAT | os.O_RDWR))\n os.write(a[-1], bytes(8 << 20))",
     "fifty processes": "for i in range(50):\n if os.fork() == 0:\n  a = bytearray(8 << 20)\n  time.sleep(30)\ntime.sleep(30)",
     "sysv": "libc.shmat.restype = ctypes.c_void_p\nwhile True:\n i = libc.shmget(0, 4 << 20, 0o1600)\n"
-            " if i < 0: a = bytearray(1 << 28); time.sleep(9)\n"
+            " while i < 0: a = globals().get('a', []) + [bytearray(1 << 20)]; time.sleep(0.01)\n"
             " p = libc.shmat(i, None, 0); ctypes.memset(p, 1, 4 << 20)",
+    "sysv that is mapped nowhere": "libc.shmat.restype = ctypes.c_void_p\nwhile True:\n i = libc.shmget(0, 4 << 20, 0o1600)\n"
+            " while i < 0: a = globals().get('a', []) + [bytearray(1 << 20)]; time.sleep(0.01)\n"
+            " p = libc.shmat(i, None, 0); ctypes.memset(p, 1, 4 << 20); libc.shmdt(ctypes.c_void_p(p))",
     "pipes": None,
 }
 
@@ -153,6 +156,27 @@ def hog(kind, code):
         between((free - min(low)) >> 20, -(1 << 20), 1500, "MiB of the host taken")
     body.__name__ = "memory_by_%s_ends_it" % kind.replace(" ", "_")
     return body
+
+
+@test
+@needs("cgroup")
+def what_waits_in_sockets_is_bounded():
+    # A v1 group counts it apart, and not at all unless told to.
+    r = python("""
+import socket
+listener = socket.create_server(("127.0.0.1", 0), backlog=200)
+kept, total = [], 0
+for _ in range(100):
+    a = socket.create_connection(listener.getsockname())
+    kept += [a, listener.accept()[0]]
+    a.setblocking(False)
+    try:
+        while True: total += a.send(bytes(65536))
+    except BlockingIOError: pass
+print(total >> 20)
+""", "--memory", "64M")
+    if r["verdict"] != "memory":
+        between(int(verdict(r, "ok", 0)["stdout"]["text"]), 1, 100, "MiB that wait, of 64 allowed")
 
 
 def memory_free():
