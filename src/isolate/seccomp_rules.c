@@ -3,7 +3,7 @@
  * Every argument looked at here is of type int or unsigned int in the kernel, which ignores the upper half of
  * the register (of clone's flags, too): so only the low half is loaded. A filter that compared all 64 bits
  * would be passed by setting one of the upper ones. Nothing behind a pointer is looked at: it can change
- * between our look and the kernel's.
+ * between our look and the kernel's. (Whether one is NULL is asked of both halves.)
  *
  * Rules read from the inside out: an fh_asm call names what comes after it. */
 #include "isolate/seccomp_rules.h"
@@ -20,7 +20,9 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <linux/memfd.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -133,7 +135,7 @@ static unsigned socketpair_rule(struct fh_asm *a, const struct fh_policy *policy
 }
 
 /* Programs run by the kernel on packets; pidfds of whoever is on the other side; other protocols put on top
- * of TCP, and its state set by hand. */
+ * of TCP, its state set by hand, and its packets signed by the kernel's cryptography. */
 static unsigned setsockopt_rule(struct fh_asm *a, const struct fh_policy *policy, unsigned arg)
 {
 	static const struct span of_socket[] = {
@@ -141,7 +143,12 @@ static unsigned setsockopt_rule(struct fh_asm *a, const struct fh_policy *policy
 	    {SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_EBPF}, /* with SO_ATTACH_REUSEPORT_CBPF between them */
 	    {SO_PASSPIDFD, SO_PASSPIDFD},
 	};
-	static const struct span of_tcp[] = {{TCP_REPAIR, TCP_REPAIR}, {TCP_ULP, TCP_ULP}};
+	static const struct span of_tcp[] = {
+	    {TCP_MD5SIG, TCP_MD5SIG},
+	    {TCP_REPAIR, TCP_REPAIR},
+	    {TCP_ULP, 32}, /* with TCP_MD5SIG_EXT */
+	    {38, 42},      /* TCP_AO_*: signs by any algorithm of the kernel that one names, which loads its module */
+	};
 	const unsigned no = refuse(a, EPERM), yes = allow(a);
 	unsigned tcp = with_arg(a, arg + 1, IF_WITHIN(a, of_tcp, no, yes));
 	unsigned sock = with_arg(a, arg + 1, IF_WITHIN(a, of_socket, no, yes));
@@ -365,6 +372,50 @@ static unsigned ioprio_rule(struct fh_asm *a, const struct fh_policy *policy, un
 	return policy->level == FH_LEVEL_PROCESS ? on_self_which(a, 0, IOPRIO_WHO_USER, class) : class;
 }
 
+/* Huge pages come from a pool of the host's and are counted as nobody's memory. Refused as where there are none. */
+static unsigned mmap_rule(struct fh_asm *a, const struct fh_policy *policy, unsigned arg)
+{
+	return with_arg(a, arg, fh_asm_if(a, FH_ASM_ANY_BIT, MAP_HUGETLB, refuse(a, ENOMEM), allow(a)));
+}
+
+static unsigned memfd_rule(struct fh_asm *a, const struct fh_policy *policy, unsigned arg)
+{
+	return with_arg(a, arg, fh_asm_if(a, FH_ASM_ANY_BIT, MFD_HUGETLB, refuse(a, ENOMEM), allow(a)));
+}
+
+/* The other way to PR_SET_MEMORY_MERGE. Refused as by a kernel that cannot merge. */
+static unsigned madvise_rule(struct fh_asm *a, const struct fh_policy *policy, unsigned arg)
+{
+	return with_arg(a, arg, fh_asm_if(a, FH_ASM_EQUAL, MADV_MERGEABLE, refuse(a, EINVAL), allow(a)));
+}
+
+/* A core limit of 1 byte stops a core file and a piped handler. A limit of 0, which many programs set for themselves,
+ * stops only the file: the handler, which the host runs as root, would be given the program's memory. So who lowers it
+ * is told that it is done: it is, and better. */
+static unsigned setrlimit_rule(struct fh_asm *a, const struct fh_policy *policy, unsigned arg)
+{
+	return with_arg(a, arg, fh_asm_if(a, FH_ASM_EQUAL, RLIMIT_CORE, refuse(a, 0), allow(a)));
+}
+
+/* Is the pointer NULL? That much cannot change behind it. */
+static unsigned if_null(struct fh_asm *a, unsigned arg, unsigned yes, unsigned no)
+{
+	const size_t low = offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t);
+	unsigned high = fh_asm_load(a, low + sizeof(uint32_t), fh_asm_if(a, FH_ASM_EQUAL, 0, yes, no));
+
+	return fh_asm_load(a, low, fh_asm_if(a, FH_ASM_EQUAL, 0, high, no));
+}
+
+/* The same in the form that can ask for the old limit, too: asking alone is fine, both at once cannot be pretended. */
+static unsigned prlimit_rule(struct fh_asm *a, const struct fh_policy *policy, unsigned arg)
+{
+	unsigned sets = if_null(a, arg + 2, refuse(a, 0), refuse(a, EPERM));
+	unsigned core = if_null(a, arg + 1, allow(a), sets);
+	unsigned next = with_arg(a, arg, fh_asm_if(a, FH_ASM_EQUAL, RLIMIT_CORE, core, allow(a)));
+
+	return policy->level == FH_LEVEL_PROCESS ? on_self(a, 0, next) : next;
+}
+
 static unsigned verdict_rule(struct fh_asm *a, const struct fh_policy *policy, unsigned verdict)
 {
 	return fh_asm_return(a, verdict);
@@ -405,6 +456,11 @@ static const struct {
     [FH_ACT_IOPRIO] = {ioprio_rule, 2},
     [FH_ACT_PRIORITY_SELF] = {priority_rule, 0},
     [FH_ACT_PID_SELF] = {pid_rule, 0},
+    [FH_ACT_MMAP] = {mmap_rule, 3},
+    [FH_ACT_MEMFD] = {memfd_rule, 1},
+    [FH_ACT_MADVISE] = {madvise_rule, 2},
+    [FH_ACT_SETRLIMIT] = {setrlimit_rule, 0},
+    [FH_ACT_PRLIMIT] = {prlimit_rule, 1},
 };
 
 unsigned fh_rule_emit(struct fh_asm *a, enum fh_act act, const struct fh_policy *policy)

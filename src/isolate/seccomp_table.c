@@ -144,9 +144,9 @@ const struct fh_call fh_calls[] = {
 #endif
 
 	/* --- Memory: what it costs is bounded by the control group and rlimits. */
-	ALLOW(mmap), ALLOW(munmap), ALLOW(mremap), ALLOW(mprotect), ALLOW(madvise), ALLOW(msync), ALLOW(mincore),
+	RULE(mmap, MMAP), ALLOW(munmap), ALLOW(mremap), ALLOW(mprotect), RULE(madvise, MADVISE), ALLOW(msync), ALLOW(mincore),
 	ALLOW(brk), ALLOW(mlock), ALLOW(mlock2), ALLOW(munlock), ALLOW(mlockall), ALLOW(munlockall),
-	ALLOW(memfd_create), ALLOW(membarrier), ALLOW(pkey_mprotect), ALLOW(pkey_alloc), ALLOW(pkey_free),
+	RULE(memfd_create, MEMFD), ALLOW(membarrier), ALLOW(pkey_mprotect), ALLOW(pkey_alloc), ALLOW(pkey_free),
 	/* Memory that neither we nor the kernel's own reclaim can look at; stalls a page fault for as long as one
 	 * likes; old and rarely tested ways to lay out memory. */
 	ENOSYS_(memfd_secret), ENOSYS_(userfaultfd), ENOSYS_(remap_file_pages),
@@ -182,8 +182,8 @@ const struct fh_call fh_calls[] = {
 	 * the caller's shell included: there only oneself. */
 	ALLOW(sched_yield), ALLOW(sched_getaffinity), ALLOW(sched_getparam), ALLOW(sched_getscheduler),
 	ALLOW(sched_getattr), ALLOW(sched_get_priority_max), ALLOW(sched_get_priority_min),
-	ALLOW(sched_rr_get_interval), ALLOW(getpriority), ALLOW(ioprio_get), ALLOW(getrlimit), ALLOW(setrlimit),
-	SELF(sched_setaffinity, PID_SELF), SELF(sched_setparam, PID_SELF), SELF(prlimit64, PID_SELF),
+	ALLOW(sched_rr_get_interval), ALLOW(getpriority), ALLOW(ioprio_get), ALLOW(getrlimit), RULE(setrlimit, SETRLIMIT),
+	SELF(sched_setaffinity, PID_SELF), SELF(sched_setparam, PID_SELF), RULE(prlimit64, PRLIMIT),
 	SELF(setpriority, PRIORITY_SELF), RULE(sched_setscheduler, SCHEDULER), RULE(ioprio_set, IOPRIO),
 	/* The policy, real-time or not, is behind a pointer; tools fall back to sched_setscheduler. */
 	ENOSYS_(sched_setattr),

@@ -37,6 +37,11 @@ enum fh_act {
 	FH_ACT_IOPRIO,
 	FH_ACT_PRIORITY_SELF, /* args[0] not "a whole user", args[1] the caller */
 	FH_ACT_PID_SELF,      /* args[0] is 0: the caller */
+	FH_ACT_MMAP,          /* MAP_* flags in args[3] */
+	FH_ACT_MEMFD,         /* MFD_* flags in args[1] */
+	FH_ACT_MADVISE,       /* advice in args[2] */
+	FH_ACT_SETRLIMIT,     /* resource in args[0] */
+	FH_ACT_PRLIMIT,       /* pid, resource, new limit, old limit */
 	FH_ACT_COUNT
 };
 

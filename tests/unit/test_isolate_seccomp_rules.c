@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -148,6 +149,11 @@ static void socket_options_that_reach_farther(void **state)
 	    {SYS_setsockopt, {3, SOL_SOCKET, 76 /* SO_PASSPIDFD */}, BOTH(NO)},
 	    {SYS_setsockopt, {3, IPPROTO_TCP, TCP_ULP}, BOTH(NO)},
 	    {SYS_setsockopt, {3, IPPROTO_TCP, TCP_REPAIR}, BOTH(NO)},
+	    {SYS_setsockopt, {3, IPPROTO_TCP, TCP_MD5SIG}, BOTH(NO)},
+	    {SYS_setsockopt, {3, IPPROTO_TCP, 32 /* TCP_MD5SIG_EXT */}, BOTH(NO)},
+	    {SYS_setsockopt, {3, IPPROTO_TCP, 38 /* TCP_AO_ADD_KEY */}, BOTH(NO)},
+	    {SYS_setsockopt, {3, IPPROTO_TCP, TCP_CONGESTION}, BOTH(YES)},
+	    {SYS_setsockopt, {3, IPPROTO_TCP, TCP_FASTOPEN_CONNECT}, BOTH(YES)},
 	    {SYS_getsockopt, {3, SOL_SOCKET, SO_ERROR}, BOTH(YES)},
 	    {SYS_getsockopt, {3, SOL_SOCKET, SO_PEERCRED}, BOTH(YES)},
 	    {SYS_getsockopt, {3, IPPROTO_TCP, TCP_INFO}, BOTH(YES)},
@@ -155,6 +161,46 @@ static void socket_options_that_reach_farther(void **state)
 	};
 
 	TRY_ALL(t);
+}
+
+static void no_huge_pages_and_no_merged_ones(void **state)
+{
+	static const struct attempt t[] = {
+	    {SYS_mmap, {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS}, BOTH(YES)},
+	    {SYS_mmap, {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK}, BOTH(YES)},
+	    {SYS_mmap, {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB}, BOTH(FAILS(ENOMEM))},
+	    {SYS_memfd_create, {0, 1 /* CLOEXEC */}, BOTH(YES)},
+	    {SYS_memfd_create, {0, 1 | 4 /* HUGETLB */}, BOTH(FAILS(ENOMEM))},
+	    {SYS_madvise, {0, 4096, MADV_DONTNEED}, BOTH(YES)},
+	    {SYS_madvise, {0, 4096, MADV_HUGEPAGE}, BOTH(YES)},
+	    {SYS_madvise, {0, 4096, MADV_MERGEABLE}, BOTH(FAILS(EINVAL))},
+	};
+
+	TRY_ALL(t);
+}
+
+/* Pointers: both halves count, so no garbage here. */
+static void the_core_limit_stays(void **state)
+{
+	static const uint64_t here = 0x7fff00001000, high = 0x100000000;
+	const struct attempt t[] = {
+	    {SYS_prlimit64, {0, RLIMIT_CORE, 0, here}, BOTH(YES)},
+	    {SYS_prlimit64, {0, RLIMIT_CORE, here, 0}, BOTH(FAILS(0))},
+	    {SYS_prlimit64, {0, RLIMIT_CORE, high, 0}, BOTH(FAILS(0))},
+	    {SYS_prlimit64, {0, high | RLIMIT_CORE, here, 0}, BOTH(FAILS(0))},
+	    {SYS_prlimit64, {0, RLIMIT_CORE, here, here}, BOTH(NO)},
+	    {SYS_prlimit64, {0, RLIMIT_CORE, here, high}, BOTH(NO)},
+	    {SYS_prlimit64, {0, RLIMIT_NOFILE, here, here}, BOTH(YES)},
+	    {SYS_prlimit64, {7, RLIMIT_NOFILE, here, here}, YES, NO},
+	    {SYS_prlimit64, {7, RLIMIT_CORE, here, 0}, FAILS(0), NO},
+	    {SYS_setrlimit, {RLIMIT_CORE, here}, BOTH(FAILS(0))},
+	    {SYS_setrlimit, {RLIMIT_NOFILE, here}, BOTH(YES)},
+	};
+
+	for (size_t i = 0; i < FH_ARRAY_LEN(t); i++) {
+		assert_int_equal(outcome(LEVEL2, ARCH, (uint32_t)t[i].nr, t[i].args), t[i].at2);
+		assert_int_equal(outcome(LEVEL1, ARCH, (uint32_t)t[i].nr, t[i].args), t[i].at1);
+	}
 }
 
 static void no_out_of_band_data(void **state)
@@ -439,6 +485,8 @@ int main(void)
 	    cmocka_unit_test(sockets_of_known_families_only),
 	    cmocka_unit_test(socket_sweep_finds_nothing_else),
 	    cmocka_unit_test(socket_options_that_reach_farther),
+	    cmocka_unit_test(no_huge_pages_and_no_merged_ones),
+	    cmocka_unit_test(the_core_limit_stays),
 	    cmocka_unit_test(no_out_of_band_data),
 	    cmocka_unit_test(ioctls_of_ones_own_files_only),
 	    cmocka_unit_test(fcntl_takes_no_leases),
