@@ -141,6 +141,14 @@ static void close_pipe(struct fh_run *run, int which)
 	fh_close(&o->pipe_fd);
 }
 
+/* Also where the program had ended by itself before we read it: what is told must not depend on who was faster. */
+static void over_stop(struct fh_run *run)
+{
+	if (run->cause == FH_CAUSE_NONE)
+		run->cause = FH_CAUSE_OUTPUT;
+	fh_run_end(run, FH_CAUSE_OUTPUT);
+}
+
 /* Reads once. Returns the bytes, 0 at the end, -EAGAIN when there is nothing now. */
 static ssize_t take(struct fh_run *run, int which)
 {
@@ -167,7 +175,7 @@ static ssize_t take(struct fh_run *run, int which)
 		o->pending_done = 0;
 	}
 	if (fh_capture_total(run->out[0].capture) + fh_capture_total(run->out[1].capture) > run->policy.output_stop_bytes)
-		fh_run_end(run, FH_CAUSE_OUTPUT);
+		over_stop(run);
 	return got;
 }
 

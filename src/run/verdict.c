@@ -166,12 +166,12 @@ static void tell_signal(struct fh_run *run, int sig)
 		    amount(run, "cpu", text, sizeof(text)));
 	} else if (sig == SIGXFSZ) {
 		fired(run, FH_VERDICT_DISK, FH_AXIS_FILE_SIZE, run->policy.file_size_bytes);
-		say(r, "it wrote a file larger than %s; raise --file-size if it should",
+		say(r, "ended by SIGXFSZ, which the kernel sends for a file larger than %s; raise --file-size if it should",
 		    amount(run, "file_size", text, sizeof(text)));
 	} else if (sig == SIGSYS) {
 		r->verdict = FH_VERDICT_POLICY;
 		r->status = 123;
-		say(r, "ended by the system call filter: it made a system call of a foreign ABI");
+		say(r, "ended by SIGSYS, as the system call filter does to a system call of a foreign ABI");
 	}
 }
 
