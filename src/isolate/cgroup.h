@@ -31,12 +31,14 @@ struct fh_cgroup_axes {
 	bool kill;     /* cgroup.kill, or a freezer to kill under */
 };
 
-/* Looks at the mounts and at our own groups, removes what dead supervisors left behind (groups named
- * "fumehood-<pid>-<start time>-<pid namespace>-<n>" of our own pid namespace whose supervisor is gone: killed if
- * populated, then removed). May move this process into the leaf "fumehood-self" of its v2 group. Never fails for a
- * missing facility. */
+/* Looks at the mounts and at our own groups. May move this process into the leaf "fumehood-self" of its v2 group. Never
+ * fails for a missing facility. */
 int fh_cgroup_host_open(struct fh_cgroup_host **ret, struct fh_err *err);
 void fh_cgroup_host_close(struct fh_cgroup_host *h);
+/* Removes what dead supervisors left behind (groups named "fumehood-<pid>-<start time>-<pid namespace>-<n>" of our own pid
+ * namespace whose supervisor is gone: killed if populated, then removed). Once per host, bounded in time; for a moment
+ * in which there is nothing better to do. */
+void fh_cgroup_host_sweep(struct fh_cgroup_host *h);
 void fh_cgroup_host_axes(const struct fh_cgroup_host *h, struct fh_cgroup_axes *ret);
 /* "v2", "v1", "hybrid" or "none", and for a person why an axis is missing and the command that mends it. */
 const char *fh_cgroup_host_shape(const struct fh_cgroup_host *h);

@@ -39,7 +39,7 @@ const char *fh_cgroup_systemd_fix(void)
 static void open_tree_dir(struct fh_tree *t)
 {
 	fh_autofd int fd = -1;
-	const char *fix = fh_cgroup_systemd_fix();
+	const char *fix;
 	struct stat st;
 
 	if (!t->dir[0])
@@ -57,6 +57,7 @@ static void open_tree_dir(struct fh_tree *t)
 	    (t->version == 2 && faccessat(fd, "cgroup.procs", W_OK, AT_EACCESS) < 0)) {
 		snprintf(t->why, sizeof(t->why), "uid %u may not make groups below our own, %.160s: %s",
 			 geteuid(), t->dir, strerror(errno));
+		fix = fh_cgroup_systemd_fix();
 		if (!fix)
 			fix = geteuid() == 0 ? "run fumehood outside of this user namespace" : "run fumehood as root";
 		snprintf(t->fix, sizeof(t->fix), "%s", fix);
@@ -107,6 +108,28 @@ static void assign(struct fh_cgroup_host *h)
 		h->at[FH_CTL_CPUACCT] = h->at[FH_CTL_FREEZER] = FH_TREE_NONE;
 }
 
+/* The v2 tree first: where it is, it counts processor time and kills, and v1 trees with nothing else are not needed. */
+static void open_trees(struct fh_cgroup_host *h)
+{
+	const unsigned by_v2 = 1u << FH_CTL_CPUACCT | 1u << FH_CTL_FREEZER;
+	bool v2 = false;
+
+	for (size_t i = 0; i < h->n_trees; i++) {
+		struct fh_tree *t = &h->trees[i];
+
+		if (t->version != 2)
+			continue;
+		leave_leaf(t);
+		open_tree_dir(t);
+		if (t->fd >= 0)
+			fh_cgroup_v2_prepare(t);
+		v2 = v2 || t->fd >= 0;
+	}
+	for (size_t i = 0; i < h->n_trees; i++)
+		if (h->trees[i].version == 1 && !(v2 && (h->trees[i].controllers & ~by_v2) == 0))
+			open_tree_dir(&h->trees[i]);
+}
+
 int fh_cgroup_host_open(struct fh_cgroup_host **ret, struct fh_err *err)
 {
 	struct fh_cgroup_host *h = calloc(1, sizeof(*h));
@@ -129,18 +152,16 @@ int fh_cgroup_host_open(struct fh_cgroup_host **ret, struct fh_err *err)
 		h->n_trees = fh_cgroup_find(fh_buf_str(&mounts), fh_buf_str(&own), h->trees, FH_TREES_MAX);
 	if (rc == 0 && h->n_trees == 0)
 		snprintf(h->note, sizeof(h->note), "no cgroup file system is mounted");
-	for (size_t i = 0; i < h->n_trees; i++) {
-		struct fh_tree *t = &h->trees[i];
-
-		leave_leaf(t);
-		open_tree_dir(t);
-		if (t->fd >= 0 && t->version == 2)
-			fh_cgroup_v2_prepare(t);
-	}
+	open_trees(h);
 	assign(h);
-	fh_cgroup_janitor(h);
 	*ret = h;
 	return 0;
+}
+
+void fh_cgroup_host_sweep(struct fh_cgroup_host *h)
+{
+	if (!__atomic_exchange_n(&h->swept, true, __ATOMIC_RELAXED))
+		fh_cgroup_janitor(h);
 }
 
 void fh_cgroup_host_close(struct fh_cgroup_host *h)

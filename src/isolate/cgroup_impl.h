@@ -39,6 +39,7 @@ struct fh_cgroup_host {
 	int at[FH_CTL_COUNT]; /* which tree holds a controller for us, or FH_TREE_NONE */
 	int unified;          /* the v2 tree, or FH_TREE_NONE */
 	unsigned cpus_online;
+	bool swept; /* fh_cgroup_host_sweep was here */
 	char prefix[80]; /* "fumehood-<pid>-<start time>-<pid namespace>-" */
 	char note[256];  /* why no tree was found at all; "" otherwise */
 };

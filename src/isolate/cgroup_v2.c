@@ -62,7 +62,7 @@ void fh_cgroup_v2_prepare(struct fh_tree *t)
 {
 	unsigned offered = read_controllers(t->fd, "cgroup.controllers") & wanted;
 	unsigned given = read_controllers(t->fd, "cgroup.subtree_control") & wanted;
-	const char *fix = fh_cgroup_systemd_fix();
+	const char *fix;
 	/* Only the true root has no cgroup.type; there, processes and handed-down controllers may be
 	 * together. */
 	bool root = faccessat(t->fd, "cgroup.type", F_OK, 0) < 0;
@@ -89,6 +89,7 @@ void fh_cgroup_v2_prepare(struct fh_tree *t)
 		snprintf(t->why, sizeof(t->why), "%.120s refuses to hand the controller down", t->dir);
 	else
 		snprintf(t->why, sizeof(t->why), "our own group %.120s is not given the controller", t->dir);
+	fix = fh_cgroup_systemd_fix();
 	snprintf(t->fix, sizeof(t->fix), "%s",
 		 fix ? fix
 		     : "start fumehood in a cgroup of its own that has the memory, pids "

@@ -249,5 +249,8 @@ int fh_run_launch(struct fh_run *run, struct fh_err *err)
 	rc = rc ? rc : name_ends(run, &ends, err);
 	rc = rc ? rc : clone_child(run, err);
 	ends_close(&ends);
-	return rc ? rc : let_go(run, err);
+	rc = rc ? rc : let_go(run, err);
+	if (rc == 0)
+		fh_cgroup_host_sweep(run->host->cgroups); /* the child is busy for a while */
+	return rc;
 }
