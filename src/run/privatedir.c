@@ -95,20 +95,32 @@ static int remove_tree(int base, const char *name, unsigned ms_max, struct fh_er
 	return rc;
 }
 
+/* Containers may share a TMPDIR: a pid says something only in the namespace it was counted in. */
+static unsigned long long pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? (unsigned long long)st.st_ino : 0;
+}
+
+/* Removes what runs left behind whose supervisor is dead, and of our pid namespace. A start must not wait longer for old
+ * rubbish than SWEEP_MS_MAX. */
 static void sweep(int base)
 {
 	fh_autodir DIR *dir = fdopendir(openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	uint64_t end_ns = fh_now_ns() + SWEEP_MS_MAX * 1000000ull, now_ns;
+	unsigned long long here = pid_namespace();
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
-		unsigned long long ticks;
+	while (dir && (entry = readdir(dir)) && (now_ns = fh_now_ns()) < end_ns) {
+		unsigned long long ticks, ns;
 		int pid, end = 0;
 
-		if (sscanf(entry->d_name, "%d-%llu-%*u%n", &pid, &ticks, &end) < 2 || entry->d_name[end])
+		if (sscanf(entry->d_name, "%d-%llu-%llu-%*u%n", &pid, &ticks, &ns, &end) < 3 || entry->d_name[end])
 			continue;
-		if (start_time(pid) == ticks)
+		if (ns != here || start_time(pid) == ticks)
 			continue;
-		(void)remove_tree(base, entry->d_name, SWEEP_MS_MAX, NULL);
+		(void)remove_tree(base, entry->d_name, (unsigned)((end_ns - now_ns) / 1000000), NULL);
 	}
 }
 
@@ -119,7 +131,7 @@ int fh_privatedir_create(uid_t uid, gid_t gid, char **ret, struct fh_err *err)
 	fh_autofd int base = -1;
 	int made = -1;
 
-	snprintf(name, sizeof(name), "%d-%llu-%u", (int)getpid(), start_time(getpid()),
+	snprintf(name, sizeof(name), "%d-%llu-%llu-%u", (int)getpid(), start_time(getpid()), pid_namespace(),
 		 __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED));
 	/* Another run may remove the empty base between our opening it and making our own: then once more. */
 	for (int attempt = 0; attempt < 8 && made < 0; attempt++) {

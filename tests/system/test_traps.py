@@ -7,11 +7,13 @@ Each test lets a program do its worst with what it was given and looks from outs
 import ctypes
 import os
 import platform
+import shutil
 import struct
+import subprocess
 import time
 
 import host
-from harness import contains, equal, fumehood, main, needs, scratch, skip, test
+from harness import FUMEHOOD, command, contains, equal, fumehood, main, needs, scratch, skip, start, test
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 38, 22
 SENDMSG = {"x86_64": 46, "aarch64": 211}
@@ -101,6 +103,20 @@ def at_level_process_a_link_opens_nothing():
     done = fumehood("run", "--level", "process", "--bind", "%s:%s" % (away, away), "--", "/bin/cat",
                     os.path.join(away, "file"))
     equal((done.status, done.text), (0, SECRET), "the folder itself, by its own name")
+
+
+@test
+@needs("root", "landlock")
+def a_start_in_another_pid_namespace_removes_no_folder_in_use():
+    # As of two containers that share a /tmp.
+    if not shutil.which("unshare"):
+        skip("unshare is not installed")
+    with start("run", "--level", "process", "--", "/bin/sh", "-c", "echo kept > x; echo ready; sleep 1.5; cat x",
+               stdout=subprocess.PIPE) as running:
+        equal(running.stdout.readline(), b"ready\n", "first line")
+        done = command("unshare", "-p", "-f", "--mount-proc", FUMEHOOD, "run", "--level", "process", "--", "/bin/true")
+        equal(done.status, 0, "status in the other namespace: %r" % done)
+        equal(running.stdout.read(), b"kept\n", "BREACH: what the program reads in its own folder")
 
 
 def refuse_sendmsg():
