@@ -23,6 +23,9 @@ struct fh_command {
 
 extern const struct fh_command fh_commands[]; /* ends with a NULL name */
 
+/* Prints to stderr a text that may quote what somebody else chose (a command, a path, a value): without line ends and
+ * without anything a terminal obeys. */
+void fh_cli_say(const char *text);
 /* Prints "fumehood: <message>" (and "fix: ...") on stderr; returns the exit status that fits the error. */
 int fh_cli_error(const struct fh_err *err);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,24 @@ const struct fh_command fh_commands[] = {
 	{NULL, NULL, NULL, 0},
 };
 
+void fh_cli_say(const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+		bool control = c < 0x20 || c == 0x7f ||
+			       (c >= 0x80 && c < 0xa0 && p > text && (unsigned char)p[-1] == 0xc2);
+		fputc(control ? '?' : c, stderr);
+	}
+}
+
 int fh_cli_error(const struct fh_err *err)
 {
-	fprintf(stderr, "fumehood: %s\n", err->message);
+	fputs("fumehood: ", stderr);
+	fh_cli_say(err->message);
 	if (err->fix[0])
-		fprintf(stderr, "fix: %s\n", err->fix);
+		fputs("\nfix: ", stderr);
+	fh_cli_say(err->fix);
+	fputc('\n', stderr);
 	switch (err->kind) {
 	case FH_ERR_NOT_FOUND:
 		return FH_STATUS_NOT_FOUND;

@@ -90,8 +90,9 @@ static void print_status(const struct fh_run_options *o, const struct fh_result 
 
 	if (o->quiet || r->verdict == FH_VERDICT_OK || r->verdict == FH_VERDICT_EXIT || !r->message[0])
 		return;
-	fprintf(stderr, "%sfumehood: %s: %s%s\n", colours ? "\033[31m" : "", fh_verdict_name(r->verdict), r->message,
-		colours ? "\033[0m" : "");
+	fprintf(stderr, "%sfumehood: %s: ", colours ? "\033[31m" : "", fh_verdict_name(r->verdict));
+	fh_cli_say(r->message);
+	fprintf(stderr, "%s\n", colours ? "\033[0m" : "");
 }
 
 int fh_cli_show(const struct fh_run_options *o, const struct fh_result *r)

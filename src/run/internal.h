@@ -47,6 +47,8 @@ struct fh_outlet {
 	int pipe_fd;  /* -1 once at its end */
 	int live_fd;  /* -1: not passed on */
 	bool live_ready_always; /* a regular file: cannot be polled, never blocks for long */
+	bool live_terminal;     /* it obeys control characters, so it gets none */
+	bool after_c2;          /* what went there last was the first byte of a C1 control, or of another character */
 	bool reading; /* its pipe is in the epoll set */
 	bool pipe_grown;
 	size_t pending, pending_done; /* bytes of `buffer` still to be passed on */

@@ -49,6 +49,7 @@ int fh_outlets_open(struct fh_run *run, struct fh_err *err)
 		o->live_fd = i ? spec->live_err_fd : spec->live_out_fd;
 		if (o->live_fd >= 0)
 			o->live_ready_always = fstat(o->live_fd, &st) == 0 && S_ISREG(st.st_mode);
+		o->live_terminal = o->live_fd >= 0 && isatty(o->live_fd);
 	}
 	return 0;
 }
@@ -141,6 +142,21 @@ static void close_pipe(struct fh_run *run, int which)
 	fh_close(&o->pipe_fd);
 }
 
+/* A terminal obeys what it is sent: titles, the clipboard, answers typed for the person. What could begin such an order
+ * is shown as '?' (a C1 control as an inverted one); what only moves along a line stays. */
+static void make_inert(struct fh_outlet *o, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)o->buffer[i];
+
+		if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\b') || c == 0x7f)
+			o->buffer[i] = '?';
+		else if (o->after_c2 && c >= 0x80 && c < 0xa0)
+			o->buffer[i] = '\xbf';
+		o->after_c2 = c == 0xc2;
+	}
+}
+
 /* Also where the program had ended by itself before we read it: what is told must not depend on who was faster. */
 static void over_stop(struct fh_run *run)
 {
@@ -171,6 +187,8 @@ static ssize_t take(struct fh_run *run, int which)
 		o->pipe_grown = true;
 	}
 	if (o->live_fd >= 0) {
+		if (o->live_terminal)
+			make_inert(o, (size_t)got);
 		o->pending = (size_t)got;
 		o->pending_done = 0;
 	}

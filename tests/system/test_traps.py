@@ -7,10 +7,12 @@ Each test lets a program do its worst with what it was given and looks from outs
 import ctypes
 import os
 import platform
+import pty
 import shutil
 import struct
 import subprocess
 import time
+import tty
 
 import host
 from harness import FUMEHOOD, command, contains, equal, fumehood, main, needs, scratch, skip, start, test
@@ -81,6 +83,34 @@ def an_interpreter_that_the_program_could_change_is_never_run_outside():
     # Where the program cannot write, it is asked: the test would notice.
     fumehood("python", "--python", fake, "--workspace", work, "-c", "pass")
     equal(os.path.exists(mark), True, "asked where nobody could have changed it")
+
+
+def on_a_terminal(*args):
+    """What a terminal gets when fumehood's streams are one."""
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs)
+    with start(*args, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs) as running:
+        os.close(theirs)
+        got = b""
+        try:
+            while True:
+                got += os.read(ours, 65536)
+        except OSError:
+            pass
+        running.wait()
+    os.close(ours)
+    return got
+
+
+@test
+def a_terminal_gets_nothing_it_would_obey():
+    code = r"printf '\033]0;title\007a\tb\302\233c\303\251\r\n'; printf '\302'; sleep 0.1; printf '\233d\177\n'; printf '\033[2J' >&2"
+    equal(on_a_terminal("run", "--", "/bin/sh", "-c", code),
+          b"?]0;title?a\tb\xc2\xbfc\xc3\xa9\r\n\xc2\xbfd?\n?[2J", "what the terminal got")
+    got = on_a_terminal("run", "--", "/no\x1b]0;x\x07/such\n")
+    equal((b"\x1b]" in got, b"\x07" in got, got.count(b"\n")), (False, False, 1), "the message %r" % got)
+    # A pipe gets the bytes as they are.
+    equal(fumehood("run", "--", "/bin/sh", "-c", code).out[:5], b"\x1b]0;t", "into a pipe")
 
 
 # -- level process: no mounts stand between the program and the paths of the host ---------------------------------------
