@@ -18,7 +18,7 @@
 
 #define FH_SETUP_MS_MAX   10000 /* longer means that something of the host hangs */
 #define FH_END_MS_MAX     5000  /* a kill that takes longer is reported as our failure */
-#define FH_READ_BYTES     (256u << 10)
+#define FH_READ_BYTES     (64u << 10) /* small enough to come from the heap: no mapping to make and to undo */
 #define FH_CHUNKS_MAX     4096
 #define FH_PIPE_BIG_BYTES (1u << 20)
 

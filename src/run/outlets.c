@@ -181,7 +181,7 @@ static ssize_t take(struct fh_run *run, int which)
 		return 0;
 	fh_capture_add(o->capture, o->buffer, (size_t)got);
 	note_chunk(run, which, before, (size_t)got);
-	if (!o->pipe_grown && before > (FH_READ_BYTES / 2)) {
+	if (!o->pipe_grown && before > 2 * FH_READ_BYTES) {
 		/* A stream that is worth it gets a larger pipe: fewer switches between writer and reader. */
 		(void)fcntl(o->pipe_fd, F_SETPIPE_SZ, FH_PIPE_BIG_BYTES);
 		o->pipe_grown = true;
