@@ -121,7 +121,7 @@ int fh_cmd_doctor(int argc, char **argv)
 		return fflush(stdout) ? FH_STATUS_ERROR : FH_STATUS_OK;
 	}
 	if (argc > 1 && !json) {
-		fputs(usage_text, stderr);
+		fprintf(stderr, "fumehood: doctor takes nothing but --json\n%s", usage_text);
 		return FH_STATUS_ERROR;
 	}
 	if (fh_doctor_look(&doctor, &err) < 0)

@@ -16,6 +16,7 @@
 #include "isolate/pathguard.h"
 #include "isolate/pathname.h"
 #include "policy/units.h"
+#include "policy/words.h"
 
 #define ENTRIES_MAX    10000
 #define LISTING_MAX    (64u << 20)
@@ -246,12 +247,16 @@ static int get_to_file(int root, const struct options *o, struct fh_err *err)
 
 static int fs_get(int root, const struct options *o, struct fh_err *err)
 {
+	char shown[FH_SHOWN_CAP];
 	struct stat st;
 	fh_autofd int there = fh_guard_open_file(root, o->words[2], &st, err);
 
-	/* Asked first, so that a wrong path leaves no empty file behind. */
+	/* Asked first, so that a wrong path leaves no empty file behind, and a large file not its beginning. */
 	if (there < 0)
 		return there;
+	if ((uint64_t)st.st_size > o->max_bytes)
+		return fh_usage(err, "%s holds more than the %llu bytes allowed; --max SIZE allows more",
+				fh_show(o->words[2], shown), (unsigned long long)o->max_bytes);
 	if (o->output && strcmp(o->output, "-"))
 		return get_to_file(root, o, err);
 	if (!o->output && isatty(1))

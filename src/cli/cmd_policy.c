@@ -11,6 +11,7 @@
 #include "formats/policy_json.h"
 #include "formats/schema.h"
 #include "policy/policy.h"
+#include "policy/words.h"
 
 static const char usage_text[] =
 	"usage: fumehood policy show [FILE]      the policy in full, as JSON; without FILE the default\n"
@@ -20,7 +21,7 @@ static const char usage_text[] =
 
 static int print(struct fh_buf *text)
 {
-	if (text->overflow || fh_buf_addc(text, '\n') < 0 || fh_write_all(1, text->data, text->len) < 0) {
+	if (text->overflow || (text->len && text->data[text->len - 1] != '\n' && fh_buf_addc(text, '\n') < 0) || fh_write_all(1, text->data, text->len) < 0) {
 		fprintf(stderr, "fumehood: print the policy: %s\n", strerror(errno));
 		return FH_STATUS_ERROR;
 	}
@@ -48,6 +49,21 @@ static int print_schema(void)
 	return print(&text);
 }
 
+static int understood(int argc, const char *what, struct fh_err *err)
+{
+	char shown[FH_SHOWN_CAP];
+
+	if (!*what)
+		fh_usage(err, "policy wants a word of these:");
+	else if (strcmp(what, "show") && strcmp(what, "check") && strcmp(what, "explain") && strcmp(what, "schema"))
+		fh_usage(err, "there is no policy %s", fh_show(what, shown));
+	else if (argc > 3 || strcmp(what, "schema") == 0)
+		fh_usage(err, "policy %s takes %s", what, strcmp(what, "schema") == 0 ? "no file" : "one file");
+	else if (strcmp(what, "check") == 0 && argc < 3)
+		fh_usage(err, "policy check wants a file");
+	return err->code == 0;
+}
+
 int fh_cmd_policy(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *file = argc > 2 ? argv[2] : NULL;
@@ -61,9 +77,8 @@ int fh_cmd_policy(int argc, char **argv)
 	}
 	if (strcmp(what, "schema") == 0 && argc == 2)
 		return print_schema();
-	if (argc > 3 || (strcmp(what, "check") == 0 && !file) ||
-	    (strcmp(what, "show") && strcmp(what, "check") && strcmp(what, "explain"))) {
-		fputs(usage_text, stderr);
+	if (!understood(argc, what, &err)) {
+		fprintf(stderr, "fumehood: %s\n%s", err.message, usage_text);
 		return FH_STATUS_ERROR;
 	}
 	fh_policy_init(&policy);

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/own.h"
 #include "cli/scope.h"
+#include "policy/words.h"
 #include "sys/fault.h"
 
 const struct fh_command fh_commands[] = {
@@ -67,6 +69,23 @@ static void usage(FILE *to)
 	fprintf(to, "\n`fumehood COMMAND --help` lists the options of a command. `fumehood --version` prints the version.\n");
 }
 
+static int unknown_command(const char *word)
+{
+	const char *names[16], *near;
+	char shown[FH_SHOWN_CAP];
+	size_t n = 0;
+
+	for (; fh_commands[n].name && n < FH_ARRAY_LEN(names); n++)
+		names[n] = fh_commands[n].name;
+	near = fh_nearest(word, names, n);
+	if (near)
+		fprintf(stderr, "fumehood: there is no command %s; did you mean '%s'?\n", fh_show(word, shown), near);
+	else
+		fprintf(stderr, "fumehood: there is no command %s; `fumehood --help` lists them\n",
+			fh_show(word, shown));
+	return FH_STATUS_ERROR;
+}
+
 /* A standard stream that is closed would otherwise be the number of one of our pipes. Input and error output may be
  * missing; with no place for the output there is nothing to do. */
 static int open_standard_streams(void)
@@ -91,6 +110,11 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return FH_STATUS_ERROR;
 	}
+	if (argc == 3 && strcmp(argv[1], "help") == 0) { /* `help run` is `run --help` */
+		static char help[] = "--help";
+		argv[1] = argv[2];
+		argv[2] = help;
+	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
 		usage(stdout);
 		return fflush(stdout) ? FH_STATUS_ERROR : FH_STATUS_OK;
@@ -105,6 +129,5 @@ int main(int argc, char **argv)
 				fh_cli_enter_scope(argv);
 			return c->main(argc - 1, argv + 1);
 		}
-	fprintf(stderr, "fumehood: there is no command '%s'; `fumehood --help` lists them\n", argv[1]);
-	return FH_STATUS_ERROR;
+	return unknown_command(argv[1]);
 }

@@ -10,8 +10,11 @@
 
 #include "base/own.h"
 #include "formats/policy_file.h"
+#include "policy/words.h"
 
 enum { OPT_FIELD = 1000, OPT_OTHER = 2000 };
+
+#define NAMES_MAX 64
 
 enum other {
 	O_POLICY,
@@ -43,7 +46,7 @@ struct other_option {
 };
 
 static const struct other_option others[] = {
-	{"policy", O_POLICY, 1, "FILE", "read a policy file (JSON or YAML) first; flags after it change it"},
+	{"policy", O_POLICY, 1, "FILE", "read a policy file (JSON or YAML); flags override it, wherever they stand"},
 	{"allow-weaker", O_ALLOW_WEAKER, 0, NULL,
 	 "run even where this host cannot enforce all that was asked; the receipt says what was not"},
 	{"env", O_ENV, 1, "NAME=VALUE", "add to the program's environment; nothing of ours is passed otherwise"},
@@ -180,8 +183,8 @@ static int set_workspace(struct fh_run_options *o, const char *dir, bool rw, str
 static int set_other(struct fh_run_options *o, enum other id, const char *arg, struct fh_err *err)
 {
 	switch (id) {
-	case O_POLICY:
-		return fh_policy_read_file(arg, &o->policy, err);
+	case O_POLICY: /* read before all others */
+		return 0;
 	case O_ALLOW_WEAKER:
 		o->policy.allow_weaker = 1;
 		return 0;
@@ -252,6 +255,44 @@ static struct option *long_options(enum fh_option_set set, char (**ret_names)[64
 	return table;
 }
 
+/* What getopt does not know: a slip, a value that is not wanted, or a beginning of several names. */
+static int unknown_option(const struct option *table, const char *word, struct fh_err *err)
+{
+	const char *names[NAMES_MAX], *near;
+	char typed[64], shown[FH_SHOWN_CAP];
+	size_t n = 0, begin_so = 0, length = strcspn(word, "=");
+
+	if (length < 2 || length - 2 >= sizeof(typed))
+		return fh_usage(err, "there is no option %s; --help lists them", fh_show(word, shown));
+	snprintf(typed, sizeof(typed), "%.*s", (int)(length - 2), word + 2);
+	for (; table[n].name && n < FH_ARRAY_LEN(names); n++) {
+		names[n] = table[n].name;
+		begin_so += strncmp(names[n], typed, length - 2) == 0;
+		if (strcmp(names[n], typed) == 0)
+			return fh_usage(err, "the option '--%s' takes no value", typed);
+	}
+	if (begin_so > 1)
+		return fh_usage(err, "%s is the beginning of %zu options; --help lists them", fh_show(word, shown),
+				begin_so);
+	near = fh_nearest(typed, names, n);
+	if (near)
+		return fh_usage(err, "there is no option %s; did you mean '--%s'?", fh_show(word, shown), near);
+	return fh_usage(err, "there is no option %s; --help lists them", fh_show(word, shown));
+}
+
+/* Policy files are read first, so that a flag never loses to a file for standing in front of it. */
+static int read_policies(int argc, char **argv, const char *shorts, const struct option *table,
+			 struct fh_policy *policy, struct fh_err *err)
+{
+	int c, rc = 0;
+
+	optind = 1;
+	while (rc == 0 && (c = getopt_long(argc, argv, shorts, table, NULL)) != -1 && c != 'c' && c != '?' && c != ':')
+		if (c == OPT_OTHER + O_POLICY)
+			rc = fh_policy_read_file(optarg, policy, err);
+	return rc;
+}
+
 int fh_options_parse(int argc, char **argv, enum fh_option_set set, struct fh_run_options *ret, struct fh_err *err)
 {
 	fh_autofree char(*names)[64] = NULL;
@@ -263,8 +304,9 @@ int fh_options_parse(int argc, char **argv, enum fh_option_set set, struct fh_ru
 	fh_policy_init(&ret->policy);
 	if (!table || !names)
 		return fh_fail(err, -ENOMEM, "read the options");
-	optind = 1;
 	opterr = 0;
+	rc = read_policies(argc, argv, shorts, table, &ret->policy, err);
+	optind = 1;
 	while (rc == 0 && (c = getopt_long(argc, argv, shorts, table, NULL)) != -1) {
 		if (c == 'h' || c == OPT_OTHER + O_HELP) {
 			print_help(set);
@@ -277,7 +319,7 @@ int fh_options_parse(int argc, char **argv, enum fh_option_set set, struct fh_ru
 		if (c == '?' && optopt && optopt < 256)
 			return fh_usage(err, "there is no option '-%c'; --help lists them", optopt);
 		if (c == '?')
-			return fh_usage(err, "there is no option '%s'; --help lists them", argv[optind - 1]);
+			return unknown_option(table, argv[optind - 1], err);
 		if (c == ':')
 			return fh_usage(err, "the option '%s' needs a value", argv[optind - 1]);
 		if (c >= OPT_OTHER)

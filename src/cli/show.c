@@ -78,19 +78,26 @@ static void print_account(const struct fh_result *r)
 	print_limit(c, FH_AXIS_MEMORY, "memory");
 	print_limit(c, FH_AXIS_PIDS, "pids");
 	print_limit(c, FH_AXIS_DISK, "disk");
-	fprintf(stderr, "\n  used:    %.1f ms of processor time, %.1f MiB of memory at most\n",
+	fprintf(stderr, "\n  used:   %.1f ms of processor time, %.1f MiB of memory at most\n",
 		(double)(r->user_us + r->system_us) / 1000, (double)r->peak_memory_bytes / (1 << 20));
 	for (size_t i = 0; i < c->n_not_enforced; i++)
 		fprintf(stderr, "  NOT enforced: %s\n", c->not_enforced[i]);
 }
 
+static bool unfinished(const struct fh_stream *s)
+{
+	return s->bytes_kept > 0 && s->raw[s->bytes_kept - 1] != '\n';
+}
+
 static void print_status(const struct fh_run_options *o, const struct fh_result *r)
 {
 	bool colours = fh_cli_colours(2);
+	/* What the program printed may have left the line unfinished. */
+	const char *before = !isatty(2) ? "" : unfinished(&r->out) || unfinished(&r->err) ? "\n" : "";
 
 	if (o->quiet || r->verdict == FH_VERDICT_OK || r->verdict == FH_VERDICT_EXIT || !r->message[0])
 		return;
-	fprintf(stderr, "%sfumehood: %s: ", colours ? "\033[31m" : "", fh_verdict_name(r->verdict));
+	fprintf(stderr, "%s%sfumehood: %s: ", before, colours ? "\033[31m" : "", fh_verdict_name(r->verdict));
 	fh_cli_say(r->message);
 	fprintf(stderr, "%s\n", colours ? "\033[0m" : "");
 }

@@ -40,6 +40,30 @@ def no_command_and_an_empty_one():
 
 
 @test
+def a_slip_of_the_finger_gets_a_suggestion():
+    told(fumehood("pyton", "-c", "1"), 125, "'pyton'", "did you mean 'python'?")
+    told(fumehood("run", "--memroy", "1G", "--", "true"), 125, "'--memroy'", "did you mean '--memory'?")
+    told(fumehood("run", "--allow-waeker", "--", "true"), 125, "did you mean '--allow-weaker'?")
+    told(fumehood("run", "--json=yes", "--", "true"), 125, "'--json' takes no value")
+    told(fumehood("run", "--w", "1s", "--", "true"), 125, "'--w'", "options")
+    told(fumehood("run", "--qqqqqqqq", "--", "true"), 125, "'--qqqqqqqq'", "--help")
+    equal(fumehood("help", "fs").text, fumehood("fs", "--help").text)
+
+
+@test
+def a_flag_overrides_a_policy_file_on_either_side_of_it():
+    path = scratch() + "/p.yaml"
+    with open(path, "w") as f:
+        f.write("memory: 256M\npids: 9\nenv: {A: file}\n")
+    flags = ("--memory", "64M", "--env", "A=flag")
+    for words in (flags + ("--policy", path), ("--policy", path) + flags):
+        r = result("run", *words, "--", "sh", "-c", "echo $A")
+        limits = r["receipt"]["limits"]
+        equal((limits["memory"]["value"], limits["pids"]["value"]), (64 << 20, 9), "limits of %r" % (words,))
+        equal(r["stdout"]["text"], "flag\n", "the variable of %r" % (words,))
+
+
+@test
 def a_command_that_is_not_found():
     for level in ("namespace", "process"):
         for name in ("no-such-command", "/no/such/file", "./missing", "/etc/passwd/x"):
