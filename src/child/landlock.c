@@ -14,11 +14,50 @@ static size_t ruleset_size(int abi)
 	return abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
 }
 
+/* Each component of an absolute path by itself: where a filter around us (an older container's) knows no openat2. */
+static long open_by_steps(const char *path)
+{
+	long at = fh_sys_openat(AT_FDCWD, "/", O_PATH, 0);
+
+	while (at >= 0 && *path) {
+		char name[256];
+		size_t n = 0;
+		struct stat st;
+		long next;
+
+		while (*path == '/')
+			path++;
+		while (path[n] && path[n] != '/' && n < sizeof(name) - 1) {
+			name[n] = path[n];
+			n++;
+		}
+		if (n == 0)
+			break;
+		name[n] = '\0';
+		path += n;
+		if (*path && *path != '/') {
+			fh_sys_close((int)at);
+			return -ENAMETOOLONG;
+		}
+		next = fh_sys_openat((int)at, name, O_PATH | O_NOFOLLOW, 0);
+		fh_sys_close((int)at);
+		at = next;
+		if (at >= 0 && (fstat((int)at, &st) < 0 || S_ISLNK(st.st_mode))) {
+			fh_sys_close((int)at);
+			return -ELOOP;
+		}
+	}
+	return at;
+}
+
 static long open_rule(const struct fh_plan_rule *rule)
 {
-	if (rule->strict)
-		return fh_sys_openat2(AT_FDCWD, rule->path, O_PATH, 0, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-	return fh_sys_openat(AT_FDCWD, rule->path, O_PATH, 0);
+	long at;
+
+	if (!rule->strict)
+		return fh_sys_openat(AT_FDCWD, rule->path, O_PATH, 0);
+	at = fh_sys_openat2(AT_FDCWD, rule->path, O_PATH, 0, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	return at == -ENOSYS || at == -EPERM ? open_by_steps(rule->path) : at;
 }
 
 int fh_child_landlock_ruleset(const struct fh_plan *plan)

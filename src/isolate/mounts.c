@@ -370,7 +370,7 @@ static int plan_dev(struct builder *b)
 
 /* A folder of the caller's and the program must have one owner: on disk the folder's, inside the program. Only root can
  * map a mount; the program of an ordinary user has the user's own id already. */
-static int owner_map(struct builder *b, const char *path, int *ret_fd)
+static int owner_map(struct builder *b, const char *path, struct fh_source_options *options, int *ret_fd)
 {
 	const struct fh_ids *ids = b->spec->ids;
 	struct stat st;
@@ -380,6 +380,8 @@ static int owner_map(struct builder *b, const char *path, int *ret_fd)
 		return 0;
 	if (lstat(path, &st) < 0)
 		return fh_fail(b->err, -errno, "look at '%s'", path);
+	options->owner_uid = st.st_uid;
+	options->owner_gid = st.st_gid;
 	return fh_idmap_create(st.st_uid, ids->program_uid, st.st_gid, ids->program_gid, ret_fd, b->err);
 }
 
@@ -392,7 +394,7 @@ static int plan_workspace(struct builder *b)
 
 	if (rc || b->spec->workspace_mode == FH_WORKSPACE_EMPTY)
 		return rc ? rc : clone_op(b, "w/work", "r/work", ATTR_COMMON);
-	rc = owner_map(b, b->spec->workspace, &map);
+	rc = owner_map(b, b->spec->workspace, &options, &map);
 	options.idmap_fd = map;
 	rc = rc ? rc : fh_planner_source(b->planner, b->spec->workspace, &options, &source, NULL, b->err);
 	if (rc < 0)
@@ -436,7 +438,7 @@ static int plan_bind(struct builder *b, const char *from, const char *to, uint64
 	fh_autofd int map = -1;
 	char target[4200];
 	uint32_t mode = 0;
-	int source, rc = owner_map(b, from, &map);
+	int source, rc = owner_map(b, from, &options, &map);
 
 	options.idmap_fd = map;
 	rc = rc ? rc : fh_planner_source(b->planner, from, &options, &source, &mode, b->err);

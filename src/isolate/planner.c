@@ -71,6 +71,17 @@ static struct fh_plan_source *new_source(struct fh_planner *p, const char *path,
 	return slot->path ? slot : NULL;
 }
 
+/* A map made for one owner must not come to lie over another's folder. */
+static bool is_still_theirs(const struct fh_source_options *options, const struct stat *st)
+{
+	return options->idmap_fd < 0 || (st->st_uid == options->owner_uid && st->st_gid == options->owner_gid);
+}
+
+static bool is_showable(const struct stat *st)
+{
+	return S_ISDIR(st->st_mode) || S_ISREG(st->st_mode);
+}
+
 int fh_planner_source(struct fh_planner *p, const char *path, const struct fh_source_options *options, int *ret_index,
 		      uint32_t *ret_mode, struct fh_err *err)
 {
@@ -86,8 +97,10 @@ int fh_planner_source(struct fh_planner *p, const char *path, const struct fh_so
 		return fh_fail(err, (int)fd, "open '%s'", path);
 	if (fstat(at, &st) < 0)
 		return fh_fail(err, -errno, "look at '%s'", path);
-	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+	if (!is_showable(&st))
 		return fh_usage(err, "'%s' is neither a folder nor a regular file", path);
+	if (!is_still_theirs(options, &st))
+		return fh_fail(err, -ESTALE, "mount '%s', which was replaced while we looked", path);
 	source = new_source(p, path, ret_index);
 	if (!source)
 		return fh_fail(err, -ENOMEM, "plan the mount of '%s'", path);

@@ -47,6 +47,7 @@ struct fh_source_options {
 	bool recursive;
 	int idmap_fd; /* a user namespace whose map is put on the mount; -1: none. Needs the detached form */
 	bool idmap_optional; /* a file system that cannot be mapped is shown as it is */
+	uint32_t owner_uid, owner_gid; /* whom the map is for: what is mounted must still be theirs */
 };
 int fh_planner_source(struct fh_planner *p, const char *path, const struct fh_source_options *options, int *ret_index,
 		      uint32_t *ret_mode, struct fh_err *err);

@@ -104,7 +104,7 @@ const struct fh_etc_file fh_etc_files[] = {
  * every machine with this kernel (crypto, misc, devices) needs none either. Entries a kernel lacks are passed
  * over. */
 const char *const fh_proc_masked_files[] = {
-    "buddyinfo", "cgroups",  "cmdline",   "config.gz",     "diskstats", "interrupts", "iomem",   "ioports",
+    "bootconfig", "buddyinfo", "cgroups",  "cmdline",   "config.gz",     "diskstats", "interrupts", "iomem",   "ioports",
     "kallsyms",  "keys",     "key-users", "latency_stats", "locks",     "mdstat",     "modules", "partitions",
     "schedstat", "softirqs", "swaps",     "vmstat",        "zoneinfo",  NULL,
 };
