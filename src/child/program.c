@@ -205,7 +205,6 @@ _Noreturn void fh_child_program(const struct fh_plan *plan, const struct fh_pair
 	plan = &confined;
 
 	set_rlimits(plan);
-	set_scheduling(plan);
 	syscall(SYS_umask, 077);
 	take_program_ids(plan);
 	if (!plan->skip_caps)
@@ -220,6 +219,7 @@ _Noreturn void fh_child_program(const struct fh_plan *plan, const struct fh_pair
 		fh_sys_close_range((unsigned)plan->status_fd + 1, ~0u, CLOSE_RANGE_UNSHARE));
 	enter_cwd(plan);
 	unblock_signals(plan);
+	set_scheduling(plan); /* late: until here it is our own work that would have to wait longer */
 	FH_MUST(plan, PERSONALITY, FH_SYS(SYS_personality, 0));
 	if (plan->seccomp.len > 0)
 		FH_MUST(plan, SECCOMP,

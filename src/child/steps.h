@@ -40,7 +40,6 @@
 	FH_STEP(LANDLOCK_RULES, "prepare the Landlock rules for")                                                      \
 	FH_STEP(STDIO, "set up its standard streams")                                                                  \
 	FH_STEP(RLIMIT, "set a resource limit")                                                                        \
-	FH_STEP(SCHEDULING, "set its scheduling")                                                                      \
 	FH_STEP(CAPS, "drop capabilities")                                                                             \
 	FH_STEP(PROGRAM_IDS, "take the ids of the program")                                                            \
 	FH_STEP(VERIFY_IDS, "verify that no privilege is left")                                                        \
@@ -48,6 +47,7 @@
 	FH_STEP(LANDLOCK, "enter the Landlock domain")                                                                 \
 	FH_STEP(CWD, "enter the working folder")                                                                       \
 	FH_STEP(SIGNALS, "reset signals")                                                                              \
+	FH_STEP(SCHEDULING, "set its scheduling")                                                                      \
 	FH_STEP(PERSONALITY, "reset its personality")                                                                  \
 	FH_STEP(SECCOMP, "install the system call filter")                                                             \
 	FH_STEP(EXEC, "execute")
