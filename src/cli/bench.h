@@ -32,7 +32,7 @@ struct fh_bench {
 	uint64_t output_bytes;
 	bool quick, json, phases;
 	int null_fd;
-	char self[4096]; /* this program */
+	const char *self; /* this program */
 	bool has[FH_SIDE_COUNT_];
 	char why[FH_SIDE_COUNT_][160]; /* why a side is not there */
 };
