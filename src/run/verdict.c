@@ -165,7 +165,9 @@ static void tell_signal(struct fh_run *run, int sig)
 		say(r, "ended after %s of processor time; raise --cpu if it needs more",
 		    amount(run, "cpu", text, sizeof(text)));
 	} else if (sig == SIGXFSZ) {
-		fired(run, FH_VERDICT_DISK, FH_AXIS_FILE_SIZE, run->policy.file_size_bytes);
+		/* A program may send itself the signal; one that the kernel sent it for leaves a file of that size. */
+		if (run->peak_disk_bytes >= run->policy.file_size_bytes)
+			fired(run, FH_VERDICT_DISK, FH_AXIS_FILE_SIZE, run->policy.file_size_bytes);
 		say(r, "ended by SIGXFSZ, which the kernel sends for a file larger than %s; raise --file-size if it should",
 		    amount(run, "file_size", text, sizeof(text)));
 	} else if (sig == SIGSYS) {

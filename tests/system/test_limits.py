@@ -322,6 +322,13 @@ def many_small_files_run_out_of_inodes():
 
 
 @test
+def a_signal_it_sends_itself_is_no_limit():
+    for name, number in (("XFSZ", 25), ("XCPU", 24), ("KILL", 9)):
+        r = verdict(shell("kill -%s $$" % name), "signal", 128 + number)
+        equal(r["limit"], None, "limit of SIG" + name)
+
+
+@test
 def a_file_over_its_size_ends_the_writer():
     r = shell("exec head -c 3M /dev/zero > f", "--file-size", "1M")
     verdict(r, "disk", 123)
