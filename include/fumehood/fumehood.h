@@ -83,7 +83,7 @@ FUMEHOOD_CHECKED int fh_policy_add_bind(struct fh_policy *policy, const char *bi
  * this. */
 void fh_policy_allow_weaker(struct fh_policy *policy);
 
-/* Whether all of it makes sense together. fh_run_start() asks it, too. */
+/* Whether all of it makes sense together. fh_engine_start() asks it, too. */
 FUMEHOOD_CHECKED int fh_policy_check(const struct fh_policy *policy, struct fh_err *err);
 /* The SHA-256 that receipts carry, 64 digits and NUL. Equal policies have equal ones. 0 or a negative errno.
  */

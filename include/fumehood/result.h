@@ -23,7 +23,7 @@ enum fh_verdict {
 	FH_VERDICT_CPU,       /* processor time ran out */
 	FH_VERDICT_MEMORY,    /* the kernel or we ended it for memory */
 	FH_VERDICT_PIDS,      /* it was refused processes and then failed */
-	FH_VERDICT_DISK,      /* it filled its disk, or a file to the largest size, and then failed */
+	FH_VERDICT_DISK,      /* it filled its disk and then failed, or was ended by SIGXFSZ for too large a file */
 	FH_VERDICT_INODES,    /* it ran out of files and then failed */
 	FH_VERDICT_OUTPUT,    /* it printed more than it may */
 	FH_VERDICT_POLICY,    /* it did what the policy answers with an end: a system call of a foreign ABI */
@@ -71,7 +71,7 @@ struct fh_stream {
 	char sha256[65];          /* of everything printed, not only of what was kept; "" unless a receipt was wanted */
 };
 
-/* A stretch of output in order of arrival; only with fh_spec option `interleave`. */
+/* A stretch of output in order of arrival; only after fh_program_keep_order(). */
 struct fh_chunk {
 	int stream; /* 1 stdout, 2 stderr */
 	uint64_t offset; /* in that stream, counted from its first byte */
@@ -118,7 +118,7 @@ struct fh_receipt {
 	char *mounts;        /* its mount table: target, type, options; one line each */
 	char **not_enforced; /* one line each; empty unless allow_weaker */
 	size_t n_not_enforced;
-	char **mechanisms;   /* what was in force, by name: "userns", "netns", "seccomp", ... */
+	char **mechanisms;   /* what was in force, in words: "user namespace", "seccomp allowlist", ... */
 	size_t n_mechanisms;
 	struct fh_change *changes;
 	size_t n_changes;

@@ -61,7 +61,7 @@ static const struct other_option others[] = {
 	{"base64", O_BASE64, 0, NULL, "with --json: the kept bytes exactly as printed, too"},
 	{"interleave", O_INTERLEAVE, 0, NULL, "with --json: the order in which pieces of both streams arrived"},
 	{"receipt", O_RECEIPT, 1, "FILE|-", "also write the whole result as JSON to a file (-: standard error)"},
-	{"spill", O_SPILL, 1, "DIR", "also keep all it prints, in DIR/stdout and DIR/stderr"},
+	{"spill", O_SPILL, 1, "DIR", "also keep all it prints, in DIR/stdout and DIR/stderr; DIR must be there"},
 	{"spill-max", O_SPILL_MAX, 1, "SIZE", "at most this much of each stream (default: 1G)"},
 	{"account", O_ACCOUNT, 0, NULL, "print a short account of what was enforced, on standard error"},
 	{"quiet", O_QUIET, 0, NULL, "no status line when the program did not end well"},

@@ -146,7 +146,7 @@ static void tell_refused(struct fh_run *run, enum fh_axis axis, uint64_t value)
 			r->verdict = rows[i].verdict;
 			r->status = 123;
 		}
-		say(r, "it was refused more than %s %s; raise %s if it should have them",
+		say(r, "it was refused more than %s %s; raise %s if it needs more",
 		    amount(run, rows[i].field, text, sizeof(text)), rows[i].what, rows[i].flag);
 	}
 }
