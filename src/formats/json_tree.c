@@ -65,11 +65,11 @@ int fh_json_tree(const struct fh_source *s, json_t **ret, struct fh_err *err)
 		*ret = tree;
 		return 0;
 	}
-	/* jansson quotes the text near the fault, which may hold anything. */
+	/* jansson quotes the text near the fault, which may hold anything; a second pair of quotes would only be noise. */
 	fh_buf_init(&why, 1024);
 	fh_show_whole(&why, fault.text);
-	return fh_usage(err, "%s:%d: this is not JSON: %s", s->filename, fault.line > 0 ? fault.line : 1,
-			fh_buf_str(&why));
+	return fh_usage(err, "%s:%d: this is not JSON: %.*s", s->filename, fault.line > 0 ? fault.line : 1,
+			(int)(why.len > 2 ? why.len - 2 : 0), fh_buf_str(&why) + (why.len > 2));
 }
 
 /* A member begins where a container was opened or a comma ended the one before; the scanner stands before it.

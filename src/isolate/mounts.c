@@ -379,7 +379,7 @@ static int owner_map(struct builder *b, const char *path, struct fh_source_optio
 	if (ids->kind != FH_IDS_BLOCK)
 		return 0;
 	if (lstat(path, &st) < 0)
-		return fh_fail(b->err, -errno, "look at '%s'", path);
+		return fh_fail(b->err, -errno, "'%s' cannot be shown to the program", path);
 	options->owner_uid = st.st_uid;
 	options->owner_gid = st.st_gid;
 	return fh_idmap_create(st.st_uid, ids->program_uid, st.st_gid, ids->program_gid, ret_fd, b->err);

@@ -94,7 +94,7 @@ int fh_planner_source(struct fh_planner *p, const char *path, const struct fh_so
 	if (fd == -ELOOP)
 		return fh_usage(err, "'%s' is, or leads through, a symbolic link; name the real path", path);
 	if (fd < 0)
-		return fh_fail(err, (int)fd, "open '%s'", path);
+		return fh_fail(err, (int)fd, "'%s' cannot be shown to the program", path);
 	if (fstat(at, &st) < 0)
 		return fh_fail(err, -errno, "look at '%s'", path);
 	if (!is_showable(&st))
