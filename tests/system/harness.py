@@ -145,6 +145,12 @@ def between(got, low, high, what="value"):
         raise AssertionError("%s is %r, expected %r to %r" % (what, got, low, high))
 
 
+def plain_build():
+    """For @needs: a program without a sanitizer, whose memory is its own."""
+    with open(FUMEHOOD, "rb") as f:
+        return "a build with AddressSanitizer" if b"__asan_init" in f.read() else None
+
+
 # -- running them -------------------------------------------------------------------------------------------------
 
 class Running:

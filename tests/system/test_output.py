@@ -10,7 +10,7 @@ import subprocess
 import time
 
 
-from harness import FUMEHOOD, between, command, contains, equal, fumehood, main, scratch, start, test
+from harness import between, command, contains, equal, fumehood, main, needs, plain_build, scratch, start, test, FUMEHOOD
 from inside import now, python, running, shell, status_of, verdict
 
 CAP = 4096
@@ -48,6 +48,7 @@ def every_size_round_the_cap_is_exact():
 
 
 @test(timeout=120)
+@needs(plain_build)
 def five_gigabytes_in_constant_memory():
     began = now()
     with running("run", "--json", "--output-stop", "20G", "--wall", "100s", "--cpu", "100s", "--", "head", "-c", "5G", "/dev/zero") as p:
