@@ -63,6 +63,26 @@ need_packages() {
 	rm -f "$log"
 }
 
+# need_vm: a virtual machine's parts for tests/vm, as root on Debian: qemu and busybox as packages, and a kernel unpacked
+# into the build folder rather than installed, which would make it the host's. What is missing then makes tests skip.
+need_vm() {
+	local kernel folder=$build/vm
+	if [ "$(id -u)" != 0 ] || ! has apt-get || ls /boot/vmlinuz-* >/dev/null 2>&1; then return 0; fi
+	has qemu-system-x86_64 && has busybox ||
+		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends qemu-system-x86 busybox-static \
+			>/dev/null 2>&1 </dev/null
+	if ! ls "$folder"/boot/vmlinuz-* >/dev/null 2>&1; then
+		mkdir -p "$folder"
+		kernel=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-.*\)/\1/p' | head -n 1)
+		[ -n "$kernel" ] && (cd "$folder" && apt-get download "$kernel" >/dev/null 2>&1 && dpkg -x linux-image-*.deb . &&
+			rm -f linux-image-*.deb)
+	fi
+	for kernel in "$folder"/boot/vmlinuz-*; do
+		[ -e "$kernel" ] || return 0
+		export FUMEHOOD_VM_KERNEL=$kernel FUMEHOOD_VM_MODULES=$folder/lib/modules/${kernel##*/vmlinuz-}
+	done
+}
+
 # choose_build: sets `build`: $FUMEHOOD_BUILD, or build/ in the checkout, or a folder in the user's cache when the
 # checkout belongs to somebody else.
 choose_build() {

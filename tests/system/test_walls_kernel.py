@@ -166,7 +166,8 @@ out["list"] = open("/proc/sysvipc/shm").read().count("\\n")
         if ours >= 0:
             libc.shmctl(ours, 0, None)
     equal(after, before, "objects of the host")
-    equal(out["found"], -2, "BREACH: an object of the host with key %x" % key)
+    # -ENOENT, or -ENOSYS where no group counts such memory and the filter refuses it
+    equal(out["found"] in (-2, -38), True, "BREACH: an object of the host with key %x" % key)
     equal(out["list"] <= 2, True, "objects it sees")
 
 

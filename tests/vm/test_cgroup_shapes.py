@@ -6,6 +6,9 @@ The real tests of tests/unit/test_isolate_cgroup.c run in it; here is told which
 
 import os
 import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "system"))
 
 from harness import BUILD, ROOT, command, contains, equal, main, skip, test
 
