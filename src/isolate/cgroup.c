@@ -210,17 +210,19 @@ bool fh_cgroup_oom_take(struct fh_cgroup *c)
 	return fh_keyed_number(text, "oom", 0) > 0 || fh_keyed_number(text, "oom_kill", 0) > 0;
 }
 
-void fh_cgroup_read(struct fh_cgroup *c, struct fh_cgroup_usage *ret)
+int fh_cgroup_read(struct fh_cgroup *c, struct fh_cgroup_usage *ret)
 {
+	int worst = 0;
+
 	*ret = (struct fh_cgroup_usage){0};
 	for (int t = 0; t < (int)c->host->n_trees; t++) {
 		if (c->dir[t] < 0)
 			continue;
-		if (c->host->trees[t].version == 2)
-			fh_cgroup_v2_read(c, t, ret);
-		else
-			fh_cgroup_v1_read(c, t, ret);
+		int rc = c->host->trees[t].version == 2 ? fh_cgroup_v2_read(c, t, ret) : fh_cgroup_v1_read(c, t, ret);
+
+		worst = worst ? worst : rc;
 	}
+	return worst;
 }
 
 /* Opens what counts the processor time; it stays open, since the watch comes back often. */
@@ -230,25 +232,27 @@ static int open_cpu(const struct fh_cgroup *c)
 
 	if (unified != FH_TREE_NONE)
 		return openat(c->dir[unified], "cpu.stat", O_RDONLY | O_CLOEXEC);
-	if (acct != FH_TREE_NONE)
-		return openat(c->dir[acct], "cpuacct.usage", O_RDONLY | O_CLOEXEC);
-	return -1;
+	return openat(c->dir[acct], "cpuacct.usage", O_RDONLY | O_CLOEXEC);
 }
 
-uint64_t fh_cgroup_cpu_us(struct fh_cgroup *c)
+int fh_cgroup_cpu_us(struct fh_cgroup *c, uint64_t *ret)
 {
+	bool unified = c->host->unified != FH_TREE_NONE;
 	char text[1024];
 	ssize_t n;
 
+	if (!unified && c->host->at[FH_CTL_CPUACCT] == FH_TREE_NONE) {
+		*ret = 0;
+		return 0;
+	}
 	if (c->cpu_fd < 0)
 		c->cpu_fd = open_cpu(c);
 	n = c->cpu_fd < 0 ? -1 : pread(c->cpu_fd, text, sizeof(text) - 1, 0);
-	if (n <= 0)
-		return 0;
+	if (n < 0)
+		return -errno;
 	text[n] = '\0';
-	if (c->host->unified != FH_TREE_NONE)
-		return fh_keyed_number(text, "usage_usec", 0);
-	return strtoull(text, NULL, 10) / 1000;
+	*ret = unified ? fh_keyed_number(text, "usage_usec", 0) : strtoull(text, NULL, 10) / 1000;
+	return 0;
 }
 
 int fh_cgroup_kill(struct fh_cgroup *c)
@@ -273,7 +277,8 @@ int fh_cgroup_kill(struct fh_cgroup *c)
 	return rc < 0 ? rc : 0;
 }
 
-/* A group is busy while a killed member is still on its way out. */
+/* A group is busy while a killed member is still on its way out; any other refusal may pass as well, and a group that
+ * stays is worse than a late end. */
 static int remove_group(int treefd, const char *name, uint64_t deadline_ns)
 {
 	long pause_us = 50;
@@ -283,7 +288,7 @@ static int remove_group(int treefd, const char *name, uint64_t deadline_ns)
 
 		if (errno == ENOENT)
 			return 0;
-		if (errno != EBUSY || fh_now_ns() >= deadline_ns)
+		if (fh_now_ns() >= deadline_ns)
 			return -errno;
 		nanosleep(&pause, NULL);
 		pause_us = pause_us * 2 > RMDIR_PAUSE_US_MAX ? RMDIR_PAUSE_US_MAX : pause_us * 2;

@@ -80,10 +80,11 @@ struct fh_cgroup_usage {
 	uint64_t oom_kills;   /* processes the kernel killed here for memory */
 	uint64_t pids_denied; /* forks refused */
 };
-/* Reads what is there; fields without a source stay 0. */
-void fh_cgroup_read(struct fh_cgroup *c, struct fh_cgroup_usage *ret);
-/* Only cpu_us, for the frequent cpu watch; 0 where not known. */
-uint64_t fh_cgroup_cpu_us(struct fh_cgroup *c);
+/* Reads what is there; fields without a source stay 0. A negative errno says that kills for memory or refused forks,
+ * which a verdict hangs on, could not be read. */
+int fh_cgroup_read(struct fh_cgroup *c, struct fh_cgroup_usage *ret);
+/* Only cpu_us, for the frequent cpu watch; 0 where not known. A negative errno where it could not be read. */
+int fh_cgroup_cpu_us(struct fh_cgroup *c, uint64_t *ret);
 
 /* Kills everything in the group: cgroup.kill, else freeze, kill each, thaw. Does not wait. */
 int fh_cgroup_kill(struct fh_cgroup *c);

@@ -35,35 +35,47 @@ const char *fh_cgroup_systemd_fix(void)
 	return "systemd-run --user --scope -p Delegate=yes fumehood ...";
 }
 
-/* Opens the directory of our own group in the tree. On failure says why in `t`. */
-static void open_tree_dir(struct fh_tree *t)
+/* An answer of the host about what we may do. Any other error says only that we could not find out, and may not turn
+ * into "this host has no control groups", after which limits would be held by weaker means. */
+static bool is_answer(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM || error == EROFS;
+}
+
+/* Opens the directory of our own group in the tree. Where it may not be used, says why in `t`. */
+static int open_tree_dir(struct fh_tree *t)
 {
 	fh_autofd int fd = -1;
 	const char *fix;
 	struct stat st;
 
 	if (!t->dir[0])
-		return;
+		return 0;
 	fd = open(t->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0) {
+		if (!is_answer(errno))
+			return -errno;
 		snprintf(t->why, sizeof(t->why), "cannot open %.160s: %s", t->dir, strerror(errno));
-		return;
+		return 0;
 	}
 	if (st.st_dev != t->dev) {
 		snprintf(t->why, sizeof(t->why), "something else is mounted over %.160s", t->dir);
-		return;
+		return 0;
 	}
 	if (faccessat(fd, ".", W_OK, AT_EACCESS) < 0 ||
 	    (t->version == 2 && faccessat(fd, "cgroup.procs", W_OK, AT_EACCESS) < 0)) {
+		if (!is_answer(errno))
+			return -errno;
 		snprintf(t->why, sizeof(t->why), "uid %u may not make groups below our own, %.160s: %s",
 			 geteuid(), t->dir, strerror(errno));
 		fix = fh_cgroup_systemd_fix();
 		if (!fix)
 			fix = geteuid() == 0 ? "run fumehood outside of this user namespace" : "run fumehood as root";
 		snprintf(t->fix, sizeof(t->fix), "%s", fix);
-		return;
+		return 0;
 	}
 	t->fd = fh_take_fd(&fd);
+	return 0;
 }
 
 /* A supervisor that moved itself into the leaf (or was started by one) makes its groups beside that leaf. */
@@ -109,25 +121,30 @@ static void assign(struct fh_cgroup_host *h)
 }
 
 /* The v2 tree first: where it is, it counts processor time and kills, and v1 trees with nothing else are not needed. */
-static void open_trees(struct fh_cgroup_host *h)
+static int open_trees(struct fh_cgroup_host *h, struct fh_err *err)
 {
 	const unsigned by_v2 = 1u << FH_CTL_CPUACCT | 1u << FH_CTL_FREEZER;
 	bool v2 = false;
+	size_t i;
+	int rc = 0;
 
-	for (size_t i = 0; i < h->n_trees; i++) {
+	for (i = 0; i < h->n_trees; i++) {
 		struct fh_tree *t = &h->trees[i];
 
 		if (t->version != 2)
 			continue;
 		leave_leaf(t);
-		open_tree_dir(t);
-		if (t->fd >= 0)
-			fh_cgroup_v2_prepare(t);
+		rc = open_tree_dir(t);
+		if (rc == 0 && t->fd >= 0)
+			rc = fh_cgroup_v2_prepare(t);
+		if (rc < 0)
+			return fh_fail(err, rc, "look at the control group %s", t->dir);
 		v2 = v2 || t->fd >= 0;
 	}
-	for (size_t i = 0; i < h->n_trees; i++)
+	for (i = 0; i < h->n_trees && rc == 0; i++)
 		if (h->trees[i].version == 1 && !(v2 && (h->trees[i].controllers & ~by_v2) == 0))
-			open_tree_dir(&h->trees[i]);
+			rc = open_tree_dir(&h->trees[i]);
+	return rc < 0 ? fh_fail(err, rc, "look at the control group %s", h->trees[i - 1].dir) : 0;
 }
 
 int fh_cgroup_host_open(struct fh_cgroup_host **ret, struct fh_err *err)
@@ -145,6 +162,10 @@ int fh_cgroup_host_open(struct fh_cgroup_host **ret, struct fh_err *err)
 	rc = read_texts(&mounts, &own);
 	if (rc == 0)
 		rc = fh_group_prefix(h->prefix, sizeof(h->prefix));
+	if (rc < 0 && !is_answer(-rc)) {
+		free(h);
+		return fh_fail(err, rc, "read our own control groups in /proc/self");
+	}
 	if (rc < 0)
 		snprintf(h->note, sizeof(h->note), "cannot read our own groups in /proc/self: %s",
 			 strerror(-rc));
@@ -152,7 +173,11 @@ int fh_cgroup_host_open(struct fh_cgroup_host **ret, struct fh_err *err)
 		h->n_trees = fh_cgroup_find(fh_buf_str(&mounts), fh_buf_str(&own), h->trees, FH_TREES_MAX);
 	if (rc == 0 && h->n_trees == 0)
 		snprintf(h->note, sizeof(h->note), "no cgroup file system is mounted");
-	open_trees(h);
+	rc = open_trees(h, err);
+	if (rc < 0) {
+		fh_cgroup_host_close(h);
+		return rc;
+	}
 	assign(h);
 	*ret = h;
 	return 0;

@@ -93,15 +93,17 @@ int fh_group_kill_members(int groupfd, const char *name);
 
 int fh_cgroup_v1_limit(struct fh_cgroup *c, int t, const struct fh_policy *policy, unsigned extra_pids,
 		       struct fh_err *err);
-void fh_cgroup_v1_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into);
+/* A negative errno where a counter that a verdict hangs on could not be read. */
+int fh_cgroup_v1_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into);
 int fh_cgroup_v1_kill(struct fh_cgroup *c, int t);
 
 /* Has controllers handed down to the groups made here; moves us into a leaf where that is needed and
- * possible. Fills `controllers`, and `why` and `fix` for those that are missing. */
-void fh_cgroup_v2_prepare(struct fh_tree *t);
+ * possible. Fills `controllers`, and `why` and `fix` for those that are missing. A negative errno says that it could
+ * not be found out. */
+int fh_cgroup_v2_prepare(struct fh_tree *t);
 int fh_cgroup_v2_limit(struct fh_cgroup *c, int t, const struct fh_policy *policy, unsigned extra_pids,
 		       struct fh_err *err);
-void fh_cgroup_v2_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into);
+int fh_cgroup_v2_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into);
 int fh_cgroup_v2_kill(struct fh_cgroup *c, int t);
 
 /* Shared small steps. */

@@ -44,10 +44,19 @@ static uint64_t start_ticks(pid_t pid)
 
 int fh_group_prefix(char *into, size_t cap)
 {
-	uint64_t start = start_ticks(getpid()), ns = pid_namespace();
+	uint64_t start, ns = pid_namespace();
+	char path[40], text[1024];
+	ssize_t n;
 
-	/* Without them nobody could tell later whether we live. */
-	if (!start || !ns)
+	/* Without these nobody could tell later whether we live. */
+	if (!ns)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/%d/stat", getpid());
+	n = fh_read_small_at(AT_FDCWD, path, text, sizeof(text));
+	if (n < 0)
+		return (int)n;
+	start = fh_stat_start_ticks(text);
+	if (!start)
 		return -ENOENT;
 	snprintf(into, cap, FH_GROUP_PREFIX "%d-%llu-%llu-", getpid(), (unsigned long long)start,
 		 (unsigned long long)ns);

@@ -98,12 +98,13 @@ int fh_cgroup_v1_limit(struct fh_cgroup *c, int t, const struct fh_policy *polic
 	return rc;
 }
 
-void fh_cgroup_v1_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
+int fh_cgroup_v1_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
 {
 	const struct fh_cgroup_host *h = c->host;
 	uint64_t tick_us = 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
 	char text[512];
 	ssize_t n;
+	int rc = 0;
 
 	if (h->at[FH_CTL_CPUACCT] == t) {
 		into->cpu_us = fh_group_number(c->dir[t], "cpuacct.usage", 0) / 1000;
@@ -116,6 +117,7 @@ void fh_cgroup_v1_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
 		into->memory_bytes = fh_group_number(c->dir[t], "memory.usage_in_bytes", 0);
 		into->memory_peak_bytes = fh_group_number(c->dir[t], "memory.max_usage_in_bytes", 0);
 		n = pread(c->oom_count_fd, text, sizeof(text) - 1, 0);
+		rc = n < 0 ? -errno : 0;
 		if (n > 0) {
 			text[n] = '\0';
 			into->oom_kills = fh_keyed_number(text, "oom_kill", 0); /* since 4.13 */
@@ -124,9 +126,13 @@ void fh_cgroup_v1_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
 	if (h->at[FH_CTL_PIDS] == t) {
 		into->pids = fh_group_number(c->dir[t], "pids.current", 0);
 		into->pids_peak = fh_group_number(c->dir[t], "pids.peak", 0);
-		if (fh_group_text(c->dir[t], "pids.events", text, sizeof(text)) > 0)
+		n = fh_group_text(c->dir[t], "pids.events", text, sizeof(text));
+		if (n > 0)
 			into->pids_denied = fh_keyed_number(text, "max", 0);
+		else if (n < 0 && n != -ENOENT) /* since 4.14 */
+			rc = (int)n;
 	}
+	return rc;
 }
 
 /* Freezing is finished when the state says so; a member in an uninterruptible sleep can hold it up for ever.

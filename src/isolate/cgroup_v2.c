@@ -17,11 +17,18 @@ enum { CPU_PERIOD_US = 100000 };
 
 static const unsigned wanted = 1u << FH_CTL_MEMORY | 1u << FH_CTL_PIDS | 1u << FH_CTL_CPU;
 
-static unsigned read_controllers(int fd, const char *file)
+static int read_controllers(int fd, const char *file, unsigned *ret)
 {
 	char text[512];
+	ssize_t n = fh_group_text(fd, file, text, sizeof(text));
 
-	return fh_group_text(fd, file, text, sizeof(text)) > 0 ? fh_ctl_parse(text, ' ') : 0;
+	if (n == -ENOENT || n == -EACCES || n == -EPERM)
+		n = 0;
+	if (n < 0)
+		return (int)n;
+	text[n] = '\0';
+	*ret = fh_ctl_parse(text, ' ') & wanted;
+	return 0;
 }
 
 /* Whether no process but ourselves is in the group. */
@@ -58,28 +65,33 @@ static void enable(int fd, unsigned controllers)
 		}
 }
 
-void fh_cgroup_v2_prepare(struct fh_tree *t)
+int fh_cgroup_v2_prepare(struct fh_tree *t)
 {
-	unsigned offered = read_controllers(t->fd, "cgroup.controllers") & wanted;
-	unsigned given = read_controllers(t->fd, "cgroup.subtree_control") & wanted;
+	unsigned offered = 0, given = 0;
 	const char *fix;
 	/* Only the true root has no cgroup.type; there, processes and handed-down controllers may be
 	 * together. */
 	bool root = faccessat(t->fd, "cgroup.type", F_OK, 0) < 0;
 	bool crowded = false;
+	int rc = read_controllers(t->fd, "cgroup.controllers", &offered);
 
+	rc = rc ? rc : read_controllers(t->fd, "cgroup.subtree_control", &given);
+	if (rc < 0)
+		return rc;
 	if (offered & ~given) {
 		/* A group that holds processes cannot hand controllers down: get out of the way if that is
 		 * all it takes. */
 		crowded = !root && !holds_only_us(t->fd);
 		if (!crowded && (root || move_into_leaf(t->fd) == 0)) {
 			enable(t->fd, offered & ~given);
-			given = read_controllers(t->fd, "cgroup.subtree_control") & wanted;
+			rc = read_controllers(t->fd, "cgroup.subtree_control", &given);
+			if (rc < 0)
+				return rc;
 		}
 	}
 	t->controllers = given;
 	if (given == wanted)
-		return;
+		return 0;
 	if (crowded)
 		snprintf(t->why, sizeof(t->why),
 			 "our own group %.120s holds other processes, too, so it cannot hand "
@@ -94,6 +106,7 @@ void fh_cgroup_v2_prepare(struct fh_tree *t)
 		 fix ? fix
 		     : "start fumehood in a cgroup of its own that has the memory, pids "
 		       "and cpu controllers");
+	return 0;
 }
 
 static bool host_swaps(void)
@@ -149,10 +162,12 @@ int fh_cgroup_v2_limit(struct fh_cgroup *c, int t, const struct fh_policy *polic
 	return rc;
 }
 
-void fh_cgroup_v2_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
+int fh_cgroup_v2_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
 {
 	const struct fh_cgroup_host *h = c->host;
 	char text[1024];
+	ssize_t n;
+	int rc = 0;
 
 	if (fh_group_text(c->dir[t], "cpu.stat", text, sizeof(text)) > 0) {
 		into->cpu_us = fh_keyed_number(text, "usage_usec", 0);
@@ -162,15 +177,21 @@ void fh_cgroup_v2_read(struct fh_cgroup *c, int t, struct fh_cgroup_usage *into)
 	if (h->at[FH_CTL_MEMORY] == t) {
 		into->memory_bytes = fh_group_number(c->dir[t], "memory.current", 0);
 		into->memory_peak_bytes = fh_group_number(c->dir[t], "memory.peak", 0); /* since 5.19 */
-		if (fh_group_text(c->dir[t], "memory.events", text, sizeof(text)) > 0)
+		n = fh_group_text(c->dir[t], "memory.events", text, sizeof(text));
+		rc = n < 0 ? (int)n : 0;
+		if (n > 0)
 			into->oom_kills = fh_keyed_number(text, "oom_kill", 0);
 	}
 	if (h->at[FH_CTL_PIDS] == t) {
 		into->pids = fh_group_number(c->dir[t], "pids.current", 0);
 		into->pids_peak = fh_group_number(c->dir[t], "pids.peak", 0); /* since 6.1 */
-		if (fh_group_text(c->dir[t], "pids.events", text, sizeof(text)) > 0)
+		n = fh_group_text(c->dir[t], "pids.events", text, sizeof(text));
+		if (n > 0)
 			into->pids_denied = fh_keyed_number(text, "max", 0);
+		else if (n < 0 && n != -ENOENT) /* since 4.14 */
+			rc = (int)n;
 	}
+	return rc;
 }
 
 int fh_cgroup_v2_kill(struct fh_cgroup *c, int t)

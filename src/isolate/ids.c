@@ -22,37 +22,42 @@
 
 enum { MAP_TEXT_MAX = 32768 }; /* the kernel allows 340 lines */
 
-/* Whether the effective set holds both. */
-static bool may_set_ids(void)
+/* 1 when the effective set holds both, else 0; a negative errno when the kernel does not say. */
+static int may_set_ids(void)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2] = {{0}};
 	unsigned both = 1u << CAP_SETUID | 1u << CAP_SETGID;
 
-	return FH_SYS(SYS_capget, &head, data) == 0 && (data[0].effective & both) == both;
+	long rc = FH_SYS(SYS_capget, &head, data);
+
+	return rc < 0 ? (int)rc : (data[0].effective & both) == both;
 }
 
-/* The blocks of our user namespace. False, and why, when there is none we may hand out. */
-static bool find_range(struct fh_id_range *ret, char *why, size_t cap)
+/* The blocks of our user namespace. 1; or 0, and why, when there is none we may hand out; or a negative errno when that
+ * could not be found out, which must never be taken for the other answer. */
+static int find_range(struct fh_id_range *ret, char *why, size_t cap)
 {
 	fh_autobuf uid_map, gid_map;
+	int rc = may_set_ids();
 
 	fh_buf_init(&uid_map, MAP_TEXT_MAX);
 	fh_buf_init(&gid_map, MAP_TEXT_MAX);
-	if (!may_set_ids()) {
+	if (rc <= 0) {
 		snprintf(why, cap, "this process lacks CAP_SETUID and CAP_SETGID");
-		return false;
+		return rc;
 	}
-	if (fh_read_file_at(AT_FDCWD, "/proc/self/uid_map", &uid_map) < 0 ||
-	    fh_read_file_at(AT_FDCWD, "/proc/self/gid_map", &gid_map) < 0) {
+	rc = fh_read_file_at(AT_FDCWD, "/proc/self/uid_map", &uid_map);
+	rc = rc ? rc : fh_read_file_at(AT_FDCWD, "/proc/self/gid_map", &gid_map);
+	if (rc < 0) {
 		snprintf(why, cap, "the id maps of this process cannot be read in /proc/self");
-		return false;
+		return rc == -ENOENT ? 0 : rc;
 	}
 	if (!fh_id_range_find(fh_buf_str(&uid_map), fh_buf_str(&gid_map), ret)) {
 		snprintf(why, cap, "the user namespace we are in maps too few ids to hand any out");
-		return false;
+		return 0;
 	}
-	return true;
+	return 1;
 }
 
 bool fh_ids_can_block(char *why, size_t cap)
@@ -65,7 +70,7 @@ bool fh_ids_can_block(char *why, size_t cap)
 		why = none;
 		cap = sizeof(none);
 	}
-	if (!find_range(&range, why, cap))
+	if (find_range(&range, why, cap) <= 0)
 		return false;
 	if (fh_ledger_check(FH_LEDGER_DIR, &err) < 0) {
 		snprintf(why, cap, "%s; fix: %s", err.message, err.fix);
@@ -78,7 +83,7 @@ bool fh_ids_can_subid(char *why, size_t cap)
 {
 	struct fh_subids ids;
 
-	return fh_subid_look(&ids, why, cap);
+	return fh_subid_look(&ids, why, cap) > 0;
 }
 
 static int acquire_block(const struct fh_id_range *range, struct fh_ids *ret, struct fh_err *err)
@@ -139,10 +144,15 @@ int fh_ids_acquire(bool want_caller, struct fh_ids *ret, struct fh_err *err)
 	struct fh_id_range range;
 	struct fh_subids subids;
 	char why[256] = "";
+	int rc = find_range(&range, why, sizeof(why));
 
-	if (find_range(&range, why, sizeof(why)))
+	if (rc > 0)
 		return acquire_block(&range, ret, err);
-	if (geteuid() != 0 && fh_subid_look(&subids, NULL, 0)) {
+	if (rc == 0 && geteuid() != 0)
+		rc = fh_subid_look(&subids, NULL, 0);
+	if (rc < 0)
+		return fh_fail(err, rc, "find out which user ids this process may hand out");
+	if (rc > 0) {
 		acquire_subid(&subids, want_caller, ret);
 		return 0;
 	}
@@ -230,7 +240,7 @@ static int map_subid(const struct fh_ids *ids, pid_t pid, struct fh_err *err)
 	struct fh_subids helpers;
 	char why[256];
 
-	if (!fh_subid_look(&helpers, why, sizeof(why)))
+	if (fh_subid_look(&helpers, why, sizeof(why)) <= 0)
 		return fh_unsupported(err, NULL, "cannot map sub-ids: %s", why);
 	return fh_subid_map(&helpers, pid, uids, gids, err);
 }

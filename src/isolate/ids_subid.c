@@ -145,12 +145,21 @@ static bool look_helpers(struct fh_subids *ret, char *why, size_t cap)
 	return true;
 }
 
-bool fh_subid_look(struct fh_subids *ret, char *why, size_t cap)
+/* 0 also where the file is not there or not for us to read: it then gives us nothing. */
+static int read_table(const char *path, struct fh_buf *into)
+{
+	int rc = fh_read_file_at(AT_FDCWD, path, into);
+
+	return rc == -ENOENT || rc == -EACCES ? 0 : rc;
+}
+
+int fh_subid_look(struct fh_subids *ret, char *why, size_t cap)
 {
 	fh_autobuf passwd, subuid, subgid;
 	struct fh_subids found = {0};
 	uint32_t uid = geteuid(), gid;
 	char none[1];
+	int rc;
 
 	if (!why) {
 		why = none;
@@ -160,34 +169,38 @@ bool fh_subid_look(struct fh_subids *ret, char *why, size_t cap)
 	fh_buf_init(&subuid, FILE_MAX);
 	fh_buf_init(&subgid, FILE_MAX);
 	if (!look_helpers(&found, why, cap))
-		return false;
-	if (fh_read_file_at(AT_FDCWD, "/etc/passwd", &passwd) < 0 ||
-	    !passwd_find(fh_buf_str(&passwd), uid, NULL, 0, &gid)) {
+		return 0;
+	rc = read_table("/etc/passwd", &passwd);
+	rc = rc ? rc : read_table("/etc/subuid", &subuid);
+	rc = rc ? rc : read_table("/etc/subgid", &subgid);
+	if (rc < 0) {
+		snprintf(why, cap, "/etc/passwd, /etc/subuid or /etc/subgid cannot be read");
+		return rc;
+	}
+	if (!passwd_find(fh_buf_str(&passwd), uid, NULL, 0, &gid)) {
 		snprintf(why, cap, "uid %u has no line in /etc/passwd", uid);
-		return false;
+		return 0;
 	}
 	if (gid != getegid() || getuid() != uid) {
 		snprintf(why, cap,
 			 "newuidmap refuses: the group of this process (%u) is not the user's own (%u)",
 			 getegid(), gid);
-		return false;
+		return 0;
 	}
-	if (fh_read_file_at(AT_FDCWD, "/etc/subuid", &subuid) < 0 ||
-	    !fh_subid_find(fh_buf_str(&subuid), fh_buf_str(&passwd), uid, 2, &found.uids)) {
+	if (!fh_subid_find(fh_buf_str(&subuid), fh_buf_str(&passwd), uid, 2, &found.uids)) {
 		snprintf(why, cap,
 			 "/etc/subuid gives uid %u no two ids (usermod --add-subuids 100000-165535 NAME)",
 			 uid);
-		return false;
+		return 0;
 	}
-	if (fh_read_file_at(AT_FDCWD, "/etc/subgid", &subgid) < 0 ||
-	    !fh_subid_find(fh_buf_str(&subgid), fh_buf_str(&passwd), uid, 2, &found.gids)) {
+	if (!fh_subid_find(fh_buf_str(&subgid), fh_buf_str(&passwd), uid, 2, &found.gids)) {
 		snprintf(why, cap,
 			 "/etc/subgid gives uid %u no two ids (usermod --add-subgids 100000-165535 NAME)",
 			 uid);
-		return false;
+		return 0;
 	}
 	*ret = found;
-	return true;
+	return 1;
 }
 
 /* A helper on its way. */

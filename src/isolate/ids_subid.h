@@ -28,8 +28,9 @@ struct fh_id_line {
 bool fh_subid_find(const char *subid, const char *passwd, uint32_t uid, uint32_t least,
 		   struct fh_subid_range *ret);
 
-/* What this user has; false and the reason in `why` when that is not enough to map two ids. */
-bool fh_subid_look(struct fh_subids *ret, char *why, size_t cap);
+/* What this user has: 1; or 0 and the reason in `why` when that is not enough to map two ids; or a negative errno when
+ * it could not be found out. */
+int fh_subid_look(struct fh_subids *ret, char *why, size_t cap);
 
 /* Has the helpers write both maps of the child, two lines each. Bounded in time; what they say is in the
  * error. */

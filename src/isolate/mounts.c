@@ -151,15 +151,20 @@ static int plan_system(struct builder *b)
 		struct stat st;
 		ssize_t n;
 
-		if (lstat(names[i], &st) < 0)
-			continue;
+		if (lstat(names[i], &st) < 0) {
+			if (errno == ENOENT)
+				continue;
+			return fh_fail(b->err, -errno, "look at '%s'", names[i]);
+		}
 		if (S_ISDIR(st.st_mode)) {
 			rc = plan_tree(b, names[i]);
 			continue;
 		}
+		if (!S_ISLNK(st.st_mode))
+			continue;
 		n = readlink(names[i], to, sizeof(to) - 1);
 		if (n < 0)
-			continue;
+			return fh_fail(b->err, -errno, "read the link '%s'", names[i]);
 		to[n] = '\0';
 		snprintf(target, sizeof(target), "r%s", names[i]);
 		rc = op(b, (struct fh_plan_op){.kind = FH_OP_SYMLINK, .target = target, .text = to});

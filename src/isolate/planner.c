@@ -82,6 +82,18 @@ static bool is_showable(const struct stat *st)
 	return S_ISDIR(st->st_mode) || S_ISREG(st->st_mode);
 }
 
+static int map_owner(const struct fh_plan_source *source, const struct fh_source_options *options, struct fh_err *err)
+{
+	struct fh_mount_attr attr = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)options->idmap_fd};
+	unsigned flags = AT_EMPTY_PATH | (options->recursive ? AT_RECURSIVE : 0);
+	long rc = fh_sys_mount_setattr(source->tree_fd, "", flags, &attr);
+
+	/* A file system that has no mapping is one thing, a call that failed another. */
+	if (options->idmap_optional && (rc == -EINVAL || rc == -EPERM || rc == -EOPNOTSUPP))
+		return 0;
+	return rc < 0 ? fh_fail(err, (int)rc, "map the owner of '%s' to the sandbox's user", source->path) : 0;
+}
+
 int fh_planner_source(struct fh_planner *p, const char *path, const struct fh_source_options *options, int *ret_index,
 		      uint32_t *ret_mode, struct fh_err *err)
 {
@@ -119,14 +131,7 @@ int fh_planner_source(struct fh_planner *p, const char *path, const struct fh_so
 	close((int)tree);
 	if (source->tree_fd < 0)
 		return fh_fail(err, -errno, "keep the mount of '%s'", path);
-	if (options->idmap_fd >= 0) {
-		struct fh_mount_attr attr = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)options->idmap_fd};
-		long rc = fh_sys_mount_setattr(source->tree_fd, "",
-					       AT_EMPTY_PATH | (options->recursive ? AT_RECURSIVE : 0), &attr);
-		if (rc < 0 && !options->idmap_optional)
-			return fh_fail(err, (int)rc, "map the owner of '%s' to the sandbox's user", path);
-	}
-	return 0;
+	return options->idmap_fd < 0 ? 0 : map_owner(source, options, err);
 }
 
 int fh_planner_device(struct fh_planner *p, const char *path, unsigned major, unsigned minor, int *ret_index)

@@ -54,6 +54,14 @@ void fh_feed_close(struct fh_run *run)
 	}
 }
 
+static void fail(struct fh_run *run, int error)
+{
+	struct fh_err why = {0};
+
+	fh_fail(&why, error, "feed the program's input");
+	fh_run_fail(run, &why);
+}
+
 /* Gets the next bytes to feed. 1: there are some; 0: the end; -1: not now. */
 static int refill(struct fh_run *run)
 {
@@ -69,11 +77,22 @@ static int refill(struct fh_run *run)
 	while (got < 0 && errno == EINTR);
 	if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return -1;
+	if (got < 0)
+		fail(run, -errno);
 	if (got <= 0)
 		return 0;
 	run->stdin_pending = (size_t)got;
 	run->stdin_pending_done = 0;
 	return 1;
+}
+
+/* An input that nobody would feed any more must not look like one that is still to come. */
+static void watch(struct fh_run *run, int fd, uint32_t events, enum fh_tag tag)
+{
+	int rc = fh_run_watch_fd(run, fd, events, tag);
+
+	if (rc < 0)
+		fail(run, rc);
 }
 
 /* Called when the pipe takes bytes, or when the source has some. One piece a call, so that nothing else starves. */
@@ -90,7 +109,7 @@ void fh_feed_ready(struct fh_run *run)
 		/* The source became readable: read it, then wait for the pipe again. */
 		fh_run_watch_fd(run, spec->stdin_fd, 0, FH_TAG_STDIN_SOURCE);
 		run->stdin_source_polled = false;
-		fh_run_watch_fd(run, run->stdin_fd, EPOLLOUT, FH_TAG_STDIN);
+		watch(run, run->stdin_fd, EPOLLOUT, FH_TAG_STDIN);
 	} else if (!bytes && run->stdin_pending_done == run->stdin_pending &&
 		   fh_run_watch_fd(run, spec->stdin_fd, EPOLLIN, FH_TAG_STDIN_SOURCE) == 0) {
 		/* A source that can be polled must be: a blocking read would stop the clock of this run. */
@@ -112,7 +131,9 @@ void fh_feed_ready(struct fh_run *run)
 		done = write(run->stdin_fd, run->stdin_buffer + run->stdin_pending_done,
 			     run->stdin_pending - run->stdin_pending_done);
 	if (done < 0 && errno != EAGAIN && errno != EINTR) {
-		fh_feed_close(run); /* it closed its input: its business */
+		if (errno != EPIPE) /* that one: it closed its input, which is its business */
+			fail(run, -errno);
+		fh_feed_close(run);
 		return;
 	}
 	if (done > 0 && bytes)

@@ -157,7 +157,7 @@ void fh_failure_explain(const struct fh_run *run, const struct fh_step_failure *
 /* Tries to make do without what failed, where the caller allowed it: true to start again. */
 bool fh_failure_weaken(struct fh_run *run, const struct fh_step_failure *record);
 /* posture.c */
-void fh_posture_read(struct fh_run *run, struct fh_receipt *ret);
+int fh_posture_read(struct fh_run *run, struct fh_receipt *ret, struct fh_err *err);
 /* verdict.c */
 int fh_verdict_make(struct fh_run *run);
 

@@ -79,11 +79,14 @@ static int look_at(const char *path, struct fh_err *err)
 	const char *choose = "name a Python interpreter with --python";
 	char head[256];
 	struct stat st;
+	ssize_t n;
 
 	if (stat(path, &st) < 0) {
 		if (errno == ENOENT && lstat(path, &st) == 0)
 			return refuse(err, FH_ERR_NOT_FOUND, -ENOENT, choose,
 				      "'%s' is a link to a file that does not exist", path);
+		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP && errno != ENAMETOOLONG)
+			return fh_fail(err, -errno, "look at the interpreter '%s'", path);
 		return refuse(err, FH_ERR_NOT_FOUND, -errno, choose, "there is no interpreter '%s': %s", path,
 			      strerror(errno));
 	}
@@ -96,7 +99,10 @@ static int look_at(const char *path, struct fh_err *err)
 	if (!(st.st_mode & 0111) || access(path, X_OK) < 0)
 		return refuse(err, FH_ERR_NOT_EXEC, -EACCES, "chmod +x it, or name another with --python",
 			      "'%s' is not executable", path);
-	if (fh_read_small_at(AT_FDCWD, path, head, sizeof(head)) < 4)
+	n = fh_read_small_at(AT_FDCWD, path, head, sizeof(head));
+	if (n < 0 && n != -EACCES) /* executable, but not for us to read */
+		return fh_fail(err, (int)n, "read the interpreter '%s'", path);
+	if (n < 4)
 		return refuse(err, FH_ERR_NOT_EXEC, -ENOEXEC, choose, "'%s' is not a program", path);
 	if (memcmp(head, "\177ELF", 4) == 0)
 		return FILE_ELF;

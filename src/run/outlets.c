@@ -71,10 +71,17 @@ static void note_chunk(struct fh_run *run, int which, uint64_t offset, size_t n)
 	}
 }
 
+static void fail(struct fh_run *run, int error, int which, const char *verb)
+{
+	struct fh_err why = {0};
+
+	fh_fail(&why, error, "%s the %s of the program", verb, which ? "error output" : "output");
+	fh_run_fail(run, &why);
+}
+
 static void lost_far_end(struct fh_run *run, int which, int error)
 {
 	struct fh_outlet *o = &run->out[which];
-	struct fh_err why = {0};
 
 	o->pending = o->pending_done = 0;
 	o->live_fd = -1;
@@ -82,8 +89,7 @@ static void lost_far_end(struct fh_run *run, int which, int error)
 		fh_run_cancel(run, which ? "nobody reads the error output any more" : "nobody reads the output any more");
 		return;
 	}
-	fh_fail(&why, -error, "write the %s of the program", which ? "error output" : "output");
-	fh_run_fail(run, &why);
+	fail(run, -error, which, "write");
 }
 
 /* Writes what is pending as far as the far end takes it without blocking. */
@@ -127,11 +133,14 @@ static void pass_on(struct fh_run *run, int which)
 static void set_reading(struct fh_run *run, int which, bool reading)
 {
 	struct fh_outlet *o = &run->out[which];
+	int rc;
 
 	if (o->pipe_fd < 0 || o->reading == reading)
 		return;
-	fh_run_watch_fd(run, o->pipe_fd, reading ? EPOLLIN : 0, pipe_tags[which]);
+	rc = fh_run_watch_fd(run, o->pipe_fd, reading ? EPOLLIN : 0, pipe_tags[which]);
 	o->reading = reading;
+	if (rc < 0 && reading) /* unread, the program would wait in its write until its time is over */
+		fail(run, rc, which, "watch");
 }
 
 static void close_pipe(struct fh_run *run, int which)
@@ -175,9 +184,11 @@ static ssize_t take(struct fh_run *run, int which)
 	do
 		got = read(o->pipe_fd, o->buffer, FH_READ_BYTES);
 	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		return errno == EAGAIN ? -EAGAIN : 0;
-	if (got == 0)
+	if (got < 0 && errno == EAGAIN)
+		return -EAGAIN;
+	if (got < 0) /* never told as the end of what it printed */
+		fail(run, -errno, which, "read");
+	if (got <= 0)
 		return 0;
 	fh_capture_add(o->capture, o->buffer, (size_t)got);
 	note_chunk(run, which, before, (size_t)got);
@@ -201,10 +212,13 @@ static ssize_t take(struct fh_run *run, int which)
 static bool wait_for_far_end(struct fh_run *run, int which)
 {
 	struct fh_outlet *o = &run->out[which];
+	int rc = o->live_ready_always ? 0 : fh_run_watch_fd(run, o->live_fd, EPOLLOUT, live_tags[which]);
 
-	if (!o->live_ready_always && fh_run_watch_fd(run, o->live_fd, EPOLLOUT, live_tags[which]) < 0)
+	if (rc == -EPERM)
 		o->live_ready_always = true;
-	return !o->live_ready_always;
+	else if (rc < 0)
+		lost_far_end(run, which, -rc);
+	return rc == 0 && !o->live_ready_always;
 }
 
 void fh_outlet_ready(struct fh_run *run, int which)

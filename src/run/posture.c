@@ -1,5 +1,6 @@
 /* What is in force, read back from outside while the program runs (or is a zombie that our init still holds): from
- * /proc/<pid> of the confined process, never from the configuration. */
+ * /proc/<pid> of the confined process, never from the configuration. A zombie has no namespaces and no mounts any more;
+ * those are init's, too, and are read there. */
 #include "run/internal.h"
 
 #include <errno.h>
@@ -13,17 +14,22 @@
 #include "base/io.h"
 #include "base/own.h"
 
-/* The pid of a pidfd as this process counts. */
+/* The pid of a pidfd as this process counts; 0 when it was reaped. */
 static pid_t pid_of(int pidfd)
 {
 	char path[64], text[1024];
 	const char *p;
+	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
-	if (fh_read_small_at(AT_FDCWD, path, text, sizeof(text)) <= 0)
-		return -1;
+	n = fh_read_small_at(AT_FDCWD, path, text, sizeof(text));
+	if (n < 0)
+		return (pid_t)n;
 	p = strstr(text, "Pid:\t");
-	return p ? (pid_t)strtol(p + 5, NULL, 10) : -1;
+	if (!p)
+		return -ESRCH;
+	pid_t pid = (pid_t)strtol(p + 5, NULL, 10);
+	return pid > 0 ? pid : 0;
 }
 
 static uint64_t field(const char *status, const char *name, int base)
@@ -59,55 +65,86 @@ static char *one_line(const char *text)
 	return fh_buf_take(&line);
 }
 
-static char *read_map(int proc, const char *name)
-{
-	char text[4096];
+/* Where something is read: the program's folder in /proc, and init's for what a zombie does not have. */
+struct where {
+	int program, init; /* negative: there is none */
+};
 
-	return fh_read_small_at(proc, name, text, sizeof(text)) < 0 ? strdup("") : one_line(text);
+/* 1, 0, or a negative errno. */
+static int is_zombie(const struct where *w)
+{
+	char status[8192];
+	ssize_t n = fh_read_small_at(w->program, "status", status, sizeof(status));
+
+	return n < 0 ? (int)n : strstr(status, "\nState:\tZ") || strstr(status, "\nState:\tX");
 }
 
-/* A program that ended at once is a zombie when we look, which has ids and capabilities still but no namespaces; its
- * parent, our init or warden, is in the same. */
-static char *read_namespaces(int proc, int parent)
+static int read_map(const struct where *w, const char *name, char **ret)
+{
+	char text[4096];
+	ssize_t n = fh_read_small_at(w->program, name, text, sizeof(text));
+
+	if (n < 0)
+		return (int)n;
+	*ret = one_line(text);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* What a link in /proc/<pid>/ns names, without brackets: "net:4026532345". */
+static int add_namespace(int proc, const char *name, struct fh_buf *line)
+{
+	char path[32], target[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "ns/%s", name);
+	n = readlinkat(proc, path, target, sizeof(target) - 1);
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	char *open = strchr(target, '['), *close = strchr(target, ']');
+	if (open && close)
+		fh_buf_addf(line, "%s%s:%.*s", line->len ? " " : "", name, (int)(close - open - 1), open + 1);
+	return 0;
+}
+
+static int read_namespaces(const struct where *w, char **ret)
 {
 	static const char *const names[] = {"user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time"};
 	fh_autobuf line;
 
 	fh_buf_init(&line, 1024);
 	for (size_t i = 0; i < FH_ARRAY_LEN(names); i++) {
-		char path[32], target[64];
-		ssize_t n;
+		int rc = add_namespace(w->program, names[i], &line);
+		int zombie = rc < 0 ? is_zombie(w) : 0;
 
-		snprintf(path, sizeof(path), "ns/%s", names[i]);
-		n = readlinkat(proc, path, target, sizeof(target) - 1);
-		if (n <= 0)
-			n = readlinkat(parent, path, target, sizeof(target) - 1);
-		if (n <= 0)
-			continue;
-		target[n] = '\0';
-		/* "net:[4026532345]" -> "net:4026532345" */
-		char *open = strchr(target, '['), *close = strchr(target, ']');
-		if (open && close)
-			fh_buf_addf(&line, "%s%s:%.*s", line.len ? " " : "", names[i], (int)(close - open - 1), open + 1);
+		if (zombie < 0)
+			return zombie;
+		if (zombie)
+			rc = w->init < 0 ? w->init : add_namespace(w->init, names[i], &line);
+		/* Not there: a kernel without this kind. Not ours to read: init, for an ordinary user; a program with an
+		 * id of its own, for a root that lacks CAP_SYS_PTRACE. */
+		if (rc < 0 && rc != -ENOENT && rc != -EACCES)
+			return rc;
 	}
-	return fh_buf_take(&line);
+	*ret = fh_buf_take(&line);
+	return *ret ? 0 : -ENOMEM;
 }
 
 /* Target, type and options of each mount; sources are left out, as they could name paths of the host. */
-static char *read_mounts(int proc, int parent)
+static int read_mounts(const struct where *w, char **ret)
 {
 	fh_autobuf in, out;
 	char *line, *rest;
+	int rc;
 
 	fh_buf_init(&in, 256u << 10);
 	fh_buf_init(&out, 64u << 10);
-	if (fh_read_file_at(proc, "mountinfo", &in) < 0 || in.len == 0) {
-		fh_buf_finish(&in);
-		fh_buf_init(&in, 256u << 10);
-		if (fh_read_file_at(parent, "mountinfo", &in) < 0 || in.len == 0)
-			return strdup("");
-	}
-	for (line = strtok_r(in.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	rc = fh_read_file_at(w->program, "mountinfo", &in);
+	if ((rc < 0 || in.len == 0) && is_zombie(w) > 0)
+		rc = w->init < 0 ? w->init : fh_read_file_at(w->init, "mountinfo", &in);
+	if (rc < 0)
+		return rc;
+	for (line = in.data ? strtok_r(in.data, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest)) {
 		char target[1024], options[256], type[64];
 		char *dash = strstr(line, " - ");
 
@@ -116,23 +153,12 @@ static char *read_mounts(int proc, int parent)
 			continue;
 		fh_buf_addf(&out, "%s %s %s\n", target, type, options);
 	}
-	return fh_buf_take(&out);
+	*ret = fh_buf_take(&out);
+	return *ret ? 0 : -ENOMEM;
 }
 
-void fh_posture_read(struct fh_run *run, struct fh_receipt *ret)
+static void read_status(const char *status, struct fh_receipt *ret)
 {
-	pid_t pid = run->program_pidfd < 0 ? -1 : pid_of(run->program_pidfd);
-	char path[32], status[8192];
-	fh_autofd int proc = -1, parent = -1;
-
-	if (pid <= 0)
-		return;
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (proc < 0 || fh_read_small_at(proc, "status", status, sizeof(status)) <= 0)
-		return;
-	snprintf(path, sizeof(path), "/proc/%d", (int)run->child_pid);
-	parent = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ret->uid = (uint32_t)field(status, "\nUid:\t", 10);
 	ret->gid = (uint32_t)field(status, "\nGid:\t", 10);
 	ret->caps[0] = field(status, "\nCapInh:\t", 16);
@@ -143,12 +169,55 @@ void fh_posture_read(struct fh_run *run, struct fh_receipt *ret)
 	ret->no_new_privs = (int)field(status, "\nNoNewPrivs:\t", 10);
 	ret->seccomp = (int)field(status, "\nSeccomp:\t", 10);
 	ret->seccomp_filters = (int)field(status, "\nSeccomp_filters:\t", 10);
-	ret->uid_map = run->plan.namespaces ? read_map(proc, "uid_map") : strdup("");
-	ret->gid_map = run->plan.namespaces ? read_map(proc, "gid_map") : strdup("");
-	ret->namespaces = read_namespaces(proc, parent);
-	ret->mounts = run->plan.namespaces ? read_mounts(proc, parent) : strdup("");
+}
+
+static int open_proc(pid_t pid)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_all(const struct fh_run *run, const struct where *w, struct fh_receipt *ret)
+{
+	bool own = run->plan.namespaces;
+	char status[8192];
+	ssize_t n = fh_read_small_at(w->program, "status", status, sizeof(status));
+	int rc;
+
+	if (n < 0)
+		return (int)n;
+	read_status(status, ret);
+	rc = read_namespaces(w, &ret->namespaces);
+	if (own) {
+		rc = rc ? rc : read_map(w, "uid_map", &ret->uid_map);
+		rc = rc ? rc : read_map(w, "gid_map", &ret->gid_map);
+		return rc ? rc : read_mounts(w, &ret->mounts);
+	}
+	ret->uid_map = strdup("");
+	ret->gid_map = strdup("");
+	ret->mounts = strdup("");
+	return rc;
+}
+
+int fh_posture_read(struct fh_run *run, struct fh_receipt *ret, struct fh_err *err)
+{
+	pid_t pid = pid_of(run->program_pidfd);
+	fh_autofd int program = pid > 0 ? open_proc(pid) : -1;
+	fh_autofd int init = open_proc(run->child_pid);
+	int rc = pid < 0 ? pid : program < 0 ? program : read_all(run, &(struct where){program, init}, ret);
+
+	/* Killed with all of its sandbox (for memory, say): there is nothing to read, and the verdict is another. */
+	if (pid == 0 || (rc < 0 && pid_of(run->program_pidfd) == 0))
+		return 0;
+	if (rc < 0)
+		return fh_fail(err, rc, "read back what the sandbox enforces");
 	/* The kernel shows no Landlock domain in /proc; that restrict_self succeeded is known from exec having
 	 * happened, since the step before it could not be passed otherwise. */
 	ret->landlock_abi = run->landlock.abi;
 	run->result->has_receipt = true;
+	return 0;
 }

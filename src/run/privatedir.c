@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,17 @@
 #include "isolate/pathguard.h"
 
 #define SWEEP_MS_MAX 2000
+#define TRIES        3
 
-/* Field 22 of /proc/<pid>/stat: ticks since boot; 0 when there is no such process. */
+/* Containers may share a TMPDIR: a pid says something only in the namespace it was counted in. 0 when it cannot be told. */
+static unsigned long long pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? (unsigned long long)st.st_ino : 0;
+}
+
+/* Field 22 of /proc/<pid>/stat: ticks since boot; 0 when that cannot be read. */
 static unsigned long long start_time(pid_t pid)
 {
 	char path[64], text[1024];
@@ -87,29 +97,28 @@ static int remove_tree(int base, const char *name, unsigned ms_max, struct fh_er
 	uint64_t deadline_ns = fh_now_ns() + ms_max * 1000000ull;
 	int rc = fd < 0 ? 0 : fh_guard_empty(fd, deadline_ns, err);
 
-	/* Short of memory or descriptors for a moment: nothing is to be left for that. */
-	if (rc < 0 && rc != -ETIMEDOUT)
-		rc = fh_guard_empty(fd, deadline_ns, err);
 	if (rc == 0 && unlinkat(base, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		rc = fh_fail(err, -errno, "remove the folder '%s'", name);
 	return rc;
 }
 
-/* Containers may share a TMPDIR: a pid says something only in the namespace it was counted in. */
-static unsigned long long pid_namespace(void)
+/* Only true when it is certain: the process is gone, or another one has its pid. */
+static bool is_dead(pid_t pid, unsigned long long ticks)
 {
-	struct stat st;
+	unsigned long long now;
 
-	return stat("/proc/self/ns/pid", &st) == 0 ? (unsigned long long)st.st_ino : 0;
+	if (kill(pid, 0) < 0 && errno == ESRCH)
+		return true;
+	now = start_time(pid);
+	return now != 0 && now != ticks;
 }
 
 /* Removes what runs left behind whose supervisor is dead, and of our pid namespace. A start must not wait longer for old
  * rubbish than SWEEP_MS_MAX. */
-static void sweep(int base)
+static void sweep(int base, unsigned long long pidns)
 {
 	fh_autodir DIR *dir = fdopendir(openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	uint64_t end_ns = fh_now_ns() + SWEEP_MS_MAX * 1000000ull, now_ns;
-	unsigned long long here = pid_namespace();
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)) && (now_ns = fh_now_ns()) < end_ns) {
@@ -118,20 +127,37 @@ static void sweep(int base)
 
 		if (sscanf(entry->d_name, "%d-%llu-%llu-%*u%n", &pid, &ticks, &ns, &end) < 3 || entry->d_name[end])
 			continue;
-		if (ns != here || start_time(pid) == ticks)
+		if (ns != pidns || !is_dead(pid, ticks))
 			continue;
 		(void)remove_tree(base, entry->d_name, (unsigned)((end_ns - now_ns) / 1000000), NULL);
 	}
 }
 
+/* The last one takes the base with it. */
+static int destroy(const char *base_path, const char *name, unsigned ms_max, struct fh_err *err)
+{
+	fh_autofd int base = open(base_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int rc;
+
+	if (base < 0 && errno == ENOENT)
+		return 0;
+	rc = base < 0 ? fh_fail(err, -errno, "open the folder '%s'", base_path) : remove_tree(base, name, ms_max, err);
+	if (rc == 0 && rmdir(base_path) < 0 && errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT)
+		rc = fh_fail(err, -errno, "remove the folder '%s'", base_path);
+	return rc;
+}
+
 int fh_privatedir_create(uid_t uid, gid_t gid, char **ret, struct fh_err *err)
 {
 	static unsigned counter;
+	unsigned long long pidns = pid_namespace(), ticks = start_time(getpid());
 	char base_path[512], name[96], *path = NULL;
 	fh_autofd int base = -1;
-	int made = -1;
+	int made = -1, rc = 0;
 
-	snprintf(name, sizeof(name), "%d-%llu-%llu-%u", (int)getpid(), start_time(getpid()), pid_namespace(),
+	if (!pidns || !ticks)
+		return fh_fail(err, -EIO, "read in /proc which process this is");
+	snprintf(name, sizeof(name), "%d-%llu-%llu-%u", (int)getpid(), ticks, pidns,
 		 __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED));
 	/* Another run may remove the empty base between our opening it and making our own: then once more. */
 	for (int attempt = 0; attempt < 8 && made < 0; attempt++) {
@@ -141,20 +167,21 @@ int fh_privatedir_create(uid_t uid, gid_t gid, char **ret, struct fh_err *err)
 			continue;
 		if (base < 0)
 			return base;
-		sweep(base);
+		sweep(base, pidns);
 		made = mkdirat(base, name, 0700);
 		if (made < 0 && errno != ENOENT)
 			break;
 	}
 	if (made < 0)
-		return fh_fail(err, -errno, "create a private folder in '%s'", base_path);
-	if (uid != geteuid() && fchownat(base, name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0) {
-		int rc = fh_fail(err, -errno, "give the private folder to the program's user");
-		unlinkat(base, name, AT_REMOVEDIR);
+		rc = fh_fail(err, -errno, "create a private folder in '%s'", base_path);
+	else if (uid != geteuid() && fchownat(base, name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
+		rc = fh_fail(err, -errno, "give the private folder to the program's user");
+	else if (asprintf(&path, "%s/%s", base_path, name) < 0)
+		rc = fh_fail(err, -ENOMEM, "name a private folder");
+	if (rc < 0) {
+		(void)destroy(base_path, name, SWEEP_MS_MAX, NULL);
 		return rc;
 	}
-	if (asprintf(&path, "%s/%s", base_path, name) < 0)
-		return fh_fail(err, -ENOMEM, "name a private folder");
 	*ret = path;
 	return 0;
 }
@@ -162,13 +189,12 @@ int fh_privatedir_create(uid_t uid, gid_t gid, char **ret, struct fh_err *err)
 int fh_privatedir_destroy(char *path, unsigned ms_max, struct fh_err *err)
 {
 	char *slash = strrchr(path, '/');
-	fh_autofd int base = -1;
-	int rc;
+	int rc = -EAGAIN;
 
 	*slash = '\0';
-	base = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	rc = base < 0 ? fh_fail(err, -errno, "open the folder '%s'", path) : remove_tree(base, slash + 1, ms_max, err);
-	(void)rmdir(path); /* the last one takes the base with it */
+	/* Short of memory or descriptors for a moment: nothing is to be left for that. */
+	for (int i = 0; i < TRIES && rc < 0 && rc != -ETIMEDOUT; i++)
+		rc = destroy(path, slash + 1, ms_max, err);
 	free(path);
 	return rc;
 }

@@ -13,11 +13,6 @@
 #define WALK_EVERY_MS 20
 #define CPU_LEAST_MS  5
 
-static uint64_t cpu_used_us(struct fh_run *run)
-{
-	return run->host->axes.cpu_time ? fh_cgroup_cpu_us(run->cgroup) : run->watched_cpu_us;
-}
-
 uint64_t fh_sample_next_ns(const struct fh_run *run)
 {
 	uint64_t now = fh_now_ns(), limit_us = run->policy.cpu_ms * 1000;
@@ -141,6 +136,9 @@ static void sample_processes(struct fh_run *run)
 
 void fh_sample(struct fh_run *run)
 {
+	struct fh_err why = {0};
+	int rc;
+
 	sample_disk(run);
 	sample_folder(run);
 	if (run->phase != FH_PHASE_RUNNING)
@@ -148,7 +146,12 @@ void fh_sample(struct fh_run *run)
 	sample_processes(run);
 	if (run->phase != FH_PHASE_RUNNING)
 		return;
-	run->watched_cpu_us = cpu_used_us(run);
+	rc = run->host->axes.cpu_time ? fh_cgroup_cpu_us(run->cgroup, &run->watched_cpu_us) : 0;
+	if (rc < 0) { /* a limit that cannot be watched is not held */
+		fh_fail(&why, rc, "read the processor time of the sandbox");
+		fh_run_fail(run, &why);
+		return;
+	}
 	if (run->watched_cpu_us > run->policy.cpu_ms * 1000)
 		fh_run_end(run, FH_CAUSE_CPU);
 }

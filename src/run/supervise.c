@@ -35,6 +35,16 @@ int fh_run_watch_fd(struct fh_run *run, int fd, uint32_t events, enum fh_tag tag
 	return -errno;
 }
 
+/* What only the kernel could refuse us: the run ends, and says so. */
+static void fail(struct fh_run *run, int error, const char *what)
+{
+	struct fh_err why = {0};
+
+	fh_fail(&why, error, "%s", what);
+	fh_run_fail(run, &why);
+}
+
+/* A run whose clock cannot be set is ended: it would have no limit of time. */
 static void set_timer(struct fh_run *run)
 {
 	uint64_t next = run->deadline_ns, sample = fh_sample_next_ns(run);
@@ -46,7 +56,8 @@ static void set_timer(struct fh_run *run)
 		next = sample;
 	spec.it_value.tv_sec = (time_t)(next / 1000000000u);
 	spec.it_value.tv_nsec = (long)(next % 1000000000u);
-	timerfd_settime(run->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
+	if (timerfd_settime(run->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL) < 0)
+		fail(run, -errno, "set the clock of the run");
 }
 
 /* Asks for the end of everything in the sandbox; the loop sees it happen. */
@@ -58,9 +69,10 @@ static void kill_all(struct fh_run *run)
 		fh_cgroup_kill(run->cgroup);
 		return;
 	}
-	/* The warden knows its own, and reaps them; if it does not answer in time it dies with its group. */
+	/* The warden knows its own, and reaps them, when it is told to or when nobody is there to tell; if it does not
+	 * answer in time it dies with its group. */
 	if (send(run->report_fd, "K", 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		fh_sys_pidfd_kill(run->child_pidfd, SIGKILL);
+		shutdown(run->report_fd, SHUT_WR);
 	fh_close(&run->barrier_fd);
 }
 
@@ -92,17 +104,37 @@ void fh_run_cancel(struct fh_run *run, const char *reason)
 	fh_run_end(run, FH_CAUSE_CANCEL);
 }
 
+/* While its first process holds the program back from being reaped. */
+static void look_at_program(struct fh_run *run)
+{
+	struct fh_err why = {0};
+
+	if (fh_posture_read(run, &run->result->receipt, &why) < 0) {
+		fh_run_fail(run, &why);
+		return;
+	}
+	/* Not heard, it would never reap the program. One that is gone already needs no answer. */
+	if (send(run->report_fd, "A", 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE && errno != ECONNRESET)
+		fail(run, -errno, "answer the sandbox's first process");
+}
+
 /* The status pipe: a record says which step failed; its end says that the program was executed. */
 static void on_status(struct fh_run *run)
 {
 	struct fh_step_failure record;
 	ssize_t got = read(run->status_fd, &record, sizeof(record));
 	struct fh_err why = {0};
+	bool heard;
 
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
+	heard = got == 0 || got == (ssize_t)sizeof(record);
+	if (!heard)
+		fail(run, got < 0 ? -errno : -EPROTO, "hear whether the program was started");
 	fh_run_watch_fd(run, run->status_fd, 0, FH_TAG_STATUS);
 	fh_close(&run->status_fd);
+	if (!heard)
+		return;
 	if (run->phase >= FH_PHASE_ENDING && (got > 0 || run->program_pidfd < 0))
 		return; /* we ended it before it had come to the program: what then fails in it fails because of that */
 	if (got == (ssize_t)sizeof(record) && record.step > 0 && record.step < FH_STEP_COUNT_) {
@@ -124,11 +156,10 @@ static void on_status(struct fh_run *run)
 		return;
 	run->phase = FH_PHASE_RUNNING;
 	run->deadline_ns = run->started_ns + run->policy.wall_ms * MS;
-	if (run->spec->want_receipt) {
-		fh_posture_read(run, &run->result->receipt);
-		(void)!send(run->report_fd, "A", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-	}
-	set_timer(run);
+	if (run->spec->want_receipt)
+		look_at_program(run);
+	if (run->phase == FH_PHASE_RUNNING)
+		set_timer(run);
 }
 
 static void take_descriptors(struct fh_run *run, struct msghdr *msg)
@@ -175,6 +206,8 @@ static void on_report(struct fh_run *run)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (got < 0 && errno != ECONNRESET) /* that one: it was killed before it had heard us */
+		fail(run, -errno, "hear from the sandbox's first process");
 	if (got != (ssize_t)sizeof(report)) {
 		fh_run_watch_fd(run, run->report_fd, 0, FH_TAG_REPORT);
 		return; /* closed: the child's own end says the rest */
@@ -322,6 +355,8 @@ int fh_run_step_events(struct fh_run *run, int timeout_ms)
 	struct epoll_event events[8];
 	int n = epoll_wait(run->epoll_fd, events, 8, timeout_ms);
 
+	if (n < 0 && errno != EINTR)
+		fail(run, -errno, "wait for what happens in the sandbox");
 	/* A program that prints much is followed for some rounds, so that what a step costs is shared by many reads. */
 	for (int round = 0; n > 0 && round < ROUNDS_MAX; round++) {
 		/* Reports first: what they carry is needed to read the others right. */

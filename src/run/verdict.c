@@ -260,8 +260,10 @@ int fh_verdict_make(struct fh_run *run)
 {
 	struct fh_cgroup_usage usage;
 	struct fh_result *r = run->result;
+	int rc = fh_cgroup_read(run->cgroup, &usage);
 
-	fh_cgroup_read(run->cgroup, &usage);
+	if (rc < 0 && run->failure.code == 0)
+		fh_fail(&run->failure, rc, "read what the kernel counted of the sandbox");
 	memcpy(r->id, run->id, sizeof(r->id));
 	r->exit_code = -1;
 	if (!r->message)

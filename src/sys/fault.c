@@ -3,27 +3,41 @@
 
 #ifdef FH_TEST_HOOKS
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+/* In a page that the supervisor and its children share. */
 static struct {
 	unsigned long calls;
+	long failed_nr; /* which call was made to fail; -1: none */
+	int failed_in;  /* by which process, as it counts itself */
 } *shared;
 static unsigned long fail_at;
 static int fail_errno;
 static const char *switches = "";
 
+/* By raw calls, which cannot be made to fail. */
 static void report_count(void)
 {
 	const char *path = getenv("FUMEHOOD_FAULT_COUNT");
-	FILE *f = path ? fopen(path, "we") : NULL;
+	int fd = path && shared ? (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)
+				: -1;
+	char text[96];
+	int n;
 
-	if (!f)
+	if (fd < 0)
 		return;
-	fprintf(f, "%lu\n", shared ? shared->calls : 0);
-	fclose(f);
+	n = snprintf(text, sizeof(text), "%lu %ld %s\n", shared->calls, shared->failed_nr,
+		     shared->failed_nr < 0	     ? "nobody"
+		     : shared->failed_in == getpid() ? "supervisor"
+						     : "child");
+	(void)!syscall(SYS_write, fd, text, (size_t)n);
+	syscall(SYS_close, fd);
 }
 
 void fh_fault_setup(void)
@@ -32,10 +46,14 @@ void fh_fault_setup(void)
 	const char *off = getenv("FUMEHOOD_SWITCH");
 	void *page = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (page != MAP_FAILED)
-		shared = page;
-	if (spec && sscanf(spec, "%lu:%d", &fail_at, &fail_errno) != 2)
-		fail_at = 0;
+	if (spec && (sscanf(spec, "%lu:%d", &fail_at, &fail_errno) != 2 || fail_at == 0)) {
+		fprintf(stderr, "fumehood: FUMEHOOD_FAULT is '%s', expected N:ERRNO\n", spec);
+		_exit(125);
+	}
+	if (page == MAP_FAILED)
+		_exit(125);
+	shared = page;
+	shared->failed_nr = -1;
 	if (off)
 		switches = off;
 	atexit(report_count);
@@ -48,7 +66,11 @@ long fh_fault_next(long nr)
 	if (!shared)
 		return 0;
 	n = __atomic_add_fetch(&shared->calls, 1, __ATOMIC_RELAXED);
-	return fail_at && n == fail_at ? -fail_errno : 0;
+	if (!fail_at || n != fail_at)
+		return 0;
+	shared->failed_nr = nr;
+	shared->failed_in = (int)syscall(SYS_getpid);
+	return -fail_errno;
 }
 
 unsigned long fh_fault_count(void)

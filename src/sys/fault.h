@@ -1,9 +1,11 @@
 /* Making system calls fail on purpose, in the test build only (-Dfaults=true).
  *
- * FUMEHOOD_FAULT="n:errno" in the environment makes the n-th system call that goes through src/sys/ fail with that
- * errno, counted over the supervisor and everything it clones before exec together (the counter lives in a shared
- * page). FUMEHOOD_SWITCH="name,name" turns protections off, so that tests can show that they notice. In the product
- * build none of this exists. */
+ * FUMEHOOD_FAULT="n:errno" in the environment makes the n-th system call fail with that errno, counted over the
+ * supervisor and everything it clones before exec together (the counter lives in a shared page): the calls through
+ * sys/call.h, and those through the C library that fault_wrap.c knows. At the end the file that FUMEHOOD_FAULT_COUNT
+ * names gets one line: how many were counted, the number of the call that was made to fail (-1: none), and whose it was
+ * ("supervisor", "child" or "nobody"). FUMEHOOD_SWITCH="name,name" turns protections off, so that tests can show that
+ * they notice. In the product build none of this exists. */
 #ifndef FH_SYS_FAULT_H
 #define FH_SYS_FAULT_H
 
