@@ -10,7 +10,7 @@ import resource
 import subprocess
 
 import host
-from harness import FUMEHOOD, command, contains, equal, fumehood, main, result, scratch, skip, test
+from harness import FUMEHOOD, command, contains, equal, fumehood, main, needs, plain_build, result, scratch, skip, test
 from inside import open_folders, shell, verdict
 
 
@@ -198,6 +198,7 @@ def a_host_without_user_namespaces_is_refused_or_weakened_by_name():
 # -- the host ---------------------------------------------------------------------------------------------------------
 
 @test
+@needs(plain_build)
 def too_few_descriptors():
     seen = set()
     for n in range(3, 40, 3):
@@ -238,6 +239,7 @@ def a_full_disk():
 
 
 @test
+@needs(plain_build)
 def a_host_without_proc():
     done = in_namespace('mount -t tmpfs none /proc && "$0" run -- true')
     told(done, 125)
@@ -268,6 +270,7 @@ def a_private_folder_that_somebody_else_made_first_is_not_used():
 
 
 @test
+@needs(plain_build)
 def little_memory_for_fumehood_itself():
     for limit in (8 << 20, 16 << 20, 64 << 20):
         p = subprocess.run([FUMEHOOD, "run", "--", "echo", "x"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
