@@ -68,7 +68,8 @@ static void fill_mechanisms(const struct fh_run *run, struct fh_receipt *r)
 	}
 	if (r->no_new_privs == 1)
 		add_line(&r->mechanisms, &r->n_mechanisms, "no new privileges");
-	if ((r->caps[0] | r->caps[1] | r->caps[2] | r->caps[4]) == 0)
+	/* Zeros that nobody read back show nothing. */
+	if (run->result->has_receipt && (r->caps[0] | r->caps[1] | r->caps[2] | r->caps[4]) == 0)
 		add_line(&r->mechanisms, &r->n_mechanisms, "no capabilities");
 	switch (run->ids.kind) {
 	case FH_IDS_BLOCK:
