@@ -68,9 +68,10 @@ need_packages() {
 need_vm() {
 	local kernel folder=$build/vm
 	if [ "$(id -u)" != 0 ] || ! has apt-get || ls /boot/vmlinuz-* >/dev/null 2>&1; then return 0; fi
-	has qemu-system-x86_64 && has busybox ||
-		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends qemu-system-x86 busybox-static \
-			>/dev/null 2>&1 </dev/null
+	if ! { has qemu-system-x86_64 && has busybox && apt-cache show linux-image-cloud-amd64; } >/dev/null 2>&1; then
+		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+			qemu-system-x86 busybox-static; } >/dev/null 2>&1 </dev/null
+	fi
 	if ! ls "$folder"/boot/vmlinuz-* >/dev/null 2>&1; then
 		mkdir -p "$folder"
 		kernel=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-.*\)/\1/p' | head -n 1)
