@@ -125,9 +125,9 @@ int fh_result_json(const struct fh_result *result, unsigned flags, char **ret_te
 	fh_autobuf text;
 	enum fh_result_bytes bytes = flags & FH_JSON_BASE64 ? FH_RESULT_BASE64 : FH_RESULT_TEXT;
 
+	fh_buf_init(&text, TEXT_BYTES_MAX);
 	if (flags & ~FH_JSON_BASE64)
 		return fh_usage(err, "unknown flags %#x", flags & ~FH_JSON_BASE64);
-	fh_buf_init(&text, TEXT_BYTES_MAX);
 	return hand_over(fh_result_to_json(result, bytes, &text), &text, ret_text, "the result as JSON", err);
 }
 
@@ -139,11 +139,11 @@ int fh_result_text(const struct fh_result *result, const char *format, size_t bu
 	enum fh_text_format which;
 	int rc = fh_format_parse(format, &which, err);
 
+	fh_buf_init(&text, TEXT_BYTES_MAX);
 	if (rc < 0)
 		return rc;
 	fh_format_options_init(&options, which);
 	options.budget = budget;
-	fh_buf_init(&text, TEXT_BYTES_MAX);
 	rc = fh_format_result(result, &options, &text, err);
 	return rc < 0 ? rc : hand_over(0, &text, ret_text, "the result as text", err);
 }

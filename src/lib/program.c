@@ -295,7 +295,7 @@ static void take_input(struct fh_program *p, enum fh_stdin kind, char *bytes, si
 
 int fh_program_set_stdin(struct fh_program *program, const void *bytes, size_t n, struct fh_err *err)
 {
-	char *copy;
+	char *copy = NULL;
 	int rc = may_change(program, err);
 
 	rc = rc ? rc : copy_bytes(bytes, n, &copy, err);

@@ -207,7 +207,8 @@ static char *cache_key(const char *path, enum file_kind kind)
 	add_stat(&key, path);
 	for (size_t k = 0; k < FH_ARRAY_LEN(configs); k++) {
 		const char *slash = strrchr(path, '/');
-		if (snprintf(name, sizeof(name), "%.*s/%s", (int)(slash - path), path, configs[k]) <
+		int folder = slash ? (int)(slash - path) : 0;
+		if (snprintf(name, sizeof(name), "%.*s/%s", folder, path, configs[k]) <
 		    (int)sizeof(name))
 			add_stat(&key, name);
 	}
