@@ -1,6 +1,6 @@
 /* What is in force, read back from outside while the program runs (or is a zombie that our init still holds): from
- * /proc/<pid> of the confined process, never from the configuration. A zombie has no namespaces and no mounts any more;
- * those are init's, too, and are read there. */
+ * /proc/<pid> of the confined process, never from the configuration. One that is ending has no namespaces and no mounts
+ * any more; those are init's, too, and are read there. */
 #include "run/internal.h"
 
 #include <errno.h>
@@ -65,18 +65,15 @@ static char *one_line(const char *text)
 	return fh_buf_take(&line);
 }
 
-/* Where something is read: the program's folder in /proc, and init's for what a zombie does not have. */
+/* Where something is read: the program's folder in /proc, and init's for what one that is ending does not have. */
 struct where {
 	int program, init; /* negative: there is none */
 };
 
-/* 1, 0, or a negative errno. */
-static int is_zombie(const struct where *w)
+/* What the kernel answers of a process that is ending, already before it is a zombie. Others say that we failed. */
+static bool is_ending(int rc)
 {
-	char status[8192];
-	ssize_t n = fh_read_small_at(w->program, "status", status, sizeof(status));
-
-	return n < 0 ? (int)n : strstr(status, "\nState:\tZ") || strstr(status, "\nState:\tX");
+	return rc == -ENOENT || rc == -ESRCH || rc == -EINVAL || rc == -EACCES;
 }
 
 static int read_map(const struct where *w, const char *name, char **ret)
@@ -115,11 +112,8 @@ static int read_namespaces(const struct where *w, char **ret)
 	fh_buf_init(&line, 1024);
 	for (size_t i = 0; i < FH_ARRAY_LEN(names); i++) {
 		int rc = add_namespace(w->program, names[i], &line);
-		int zombie = rc < 0 ? is_zombie(w) : 0;
 
-		if (zombie < 0)
-			return zombie;
-		if (zombie)
+		if (is_ending(rc))
 			rc = w->init < 0 ? w->init : add_namespace(w->init, names[i], &line);
 		/* Not there: a kernel without this kind. Not ours to read: init, for an ordinary user; a program with an
 		 * id of its own, for a root that lacks CAP_SYS_PTRACE. */
@@ -140,7 +134,7 @@ static int read_mounts(const struct where *w, char **ret)
 	fh_buf_init(&in, 256u << 10);
 	fh_buf_init(&out, 64u << 10);
 	rc = fh_read_file_at(w->program, "mountinfo", &in);
-	if ((rc < 0 || in.len == 0) && is_zombie(w) > 0)
+	if (is_ending(rc) || (rc == 0 && in.len == 0))
 		rc = w->init < 0 ? w->init : fh_read_file_at(w->init, "mountinfo", &in);
 	if (rc < 0)
 		return rc;
